@@ -54,7 +54,7 @@ class Fuser {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const std::size_t relu = relu_after(plan_, i);
       fused_.masked_norms[i] =
-          wanted_.relu_gradient && traits(i).scales_channels && plan_.learns[i] && relu != 0;
+          wanted_.relu_gradient && traits(i).scales_channels && plan_.learns[i] && relu != no_node;
       if (!wanted_.norm_pool || !fused_.masked_norms[i] || readers_[relu].size() != 1) continue;
       const std::size_t pool = readers_[relu][0].node;
       if (traits(pool).pooling == Pooling::maximum) fused_.pools[i] = pool;
@@ -76,17 +76,17 @@ class Fuser {
   }
 
   void find_branch() {
-    fused_.beside.resize(nodes_.size());
+    fused_.weight_branch.resize(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      fused_.beside[i] = plan_.learns[i] && traits(i).weights != WeightKind::none;
+      fused_.weight_branch[i] = plan_.learns[i] && traits(i).weights != WeightKind::none;
     }
   }
 
   // The last moment at which a node's backward reads its output gradient and its input.
   std::size_t last_backward_read(std::size_t i) const {
-    if (!fused_.is_beside(i)) return backward_of(i);
+    if (!fused_.on_branch(i)) return backward_of(i);
     std::size_t next = i;
-    while (next > 0 && (next == i || !fused_.is_beside(next))) --next;
+    while (next > 0 && (next == i || !fused_.on_branch(next))) --next;
     return backward_of(next) - (next > 0 ? 1 : 0);  // the next one waits for it before it begins
   }
 
@@ -102,7 +102,7 @@ class Fuser {
   void find_block_end(std::size_t sum) {
     BlockEnd end{.sum = sum, .relu = relu_after(plan_, sum)};
     const std::vector<std::size_t>& inputs = nodes_[sum].inputs;
-    if (end.relu == 0 || inputs[0] == inputs[1]) return;
+    if (end.relu == no_node || inputs[0] == inputs[1]) return;
     for (std::size_t k = 0; k < 2; ++k) {
       if (is_norm_of(inputs[k], sum)) end.norms[k] = inputs[k];
     }
@@ -110,31 +110,33 @@ class Fuser {
     if (wanted_.by_last_norm) {
       end.last_norm = sum - 1;
       if (end.norms[0] != end.last_norm && end.norms[1] != end.last_norm) return;
-      if (readers_[nodes_[end.last_norm].inputs[0]].size() != 1) return;  // it may have to add
+      // Of several readers, the norm would have to add its gradient to those of the others.
+      if (readers_[nodes_[end.last_norm].inputs[0]].size() != 1) return;
     }
     end.forward = wanted_.norm_sum;
     end.backward = wanted_.sum_gradient;  // a norm has parameters, so the sum learns
     if (end.last_norm != no_node && end.forward) {
-      Lifetime& output = plan_.activations[plan_.activation_homes[sum]];
+      Lifetime& output = plan_.activations[plan_.activation_buffers[sum]];
       output.first = std::min(output.first, end.last_norm);
     }
     if (end.forward || end.backward) fused_.block_ends.push_back(end);
   }
 
-  // Gives the input of a node that works in place a gradient of its own.
-  void leave_home(std::size_t node) {
-    const std::size_t old = plan_.gradient_homes[node];
+  // Gives the input of a node that works in place a gradient in a buffer of its own, which the
+  // nodes before it go on sharing.
+  void separate_gradient(std::size_t node) {
+    const std::size_t shared = plan_.gradient_buffers[node];
     std::size_t i = nodes_[node].inputs[0];
-    const std::size_t home = i;
-    while (plan_.gradient_homes[i] == old) {
-      plan_.gradient_homes[i] = home;
+    const std::size_t own = i;
+    while (plan_.gradient_buffers[i] == shared) {
+      plan_.gradient_buffers[i] = own;
       if (!traits(i).in_place || nodes_[i].inputs.empty()) return;
       i = nodes_[i].inputs[0];
     }
   }
   bool in_place(std::size_t i) const {
     return traits(i).in_place &&
-           plan_.gradient_homes[nodes_[i].inputs[0]] == plan_.gradient_homes[i];
+           plan_.gradient_buffers[nodes_[i].inputs[0]] == plan_.gradient_buffers[i];
   }
 
   void find_alias(std::size_t sum) {
@@ -143,23 +145,24 @@ class Fuser {
         fused_.aliases, [&](const Alias& other) { return nodes_[other.sum].inputs[1] == x; });
     const std::size_t branch = nodes_[sum].inputs[0];
     if (branch == x || known || !plan_.has_gradient(x)) return;
-    if (in_place(branch) && !traits(branch).scales_channels) return;  // it would have to move
-    std::size_t first_other = no_node;                                // in the order of backward
+    // The branch's gradient would need a buffer of its own, which only norms are given.
+    if (in_place(branch) && !traits(branch).scales_channels) return;
+    std::size_t first_other = no_node;  // in the order of backward
     for (const Reader& reader : readers_[x]) {
       if (reader.node != sum) first_other = reader.node;
     }
     if (first_other == no_node) {
-      // Its only reader: x must leave the gradient as it is.
+      // The sum alone reads x, so x must not overwrite the gradient.
       if (in_place(x) && !traits(x).scales_channels) return;
-      if (in_place(x)) leave_home(x);
-      plan_.gradient_homes[x] = plan_.gradient_homes[sum];
+      if (in_place(x)) separate_gradient(x);
+      plan_.gradient_buffers[x] = plan_.gradient_buffers[sum];
       fused_.aliases.push_back({sum, no_node});
       return;
     }
     fused_.aliases.push_back({sum, std::min(first_other, sum)});
   }
 
-  // As in make_plan(), but an alias writes nothing.
+  // Finds which gradients are added, as make_plan() does, but an alias writes nothing.
   void order_sums() {
     std::vector<bool> written(nodes_.size());
     for (std::size_t j = nodes_.size(); j-- > 0;) {
@@ -181,33 +184,34 @@ class Fuser {
     if (!end.backward || readers.size() != 2) return;
     for (const Reader& reader : readers) {
       if (!is_alias(reader.node, reader.input) && !plan_.adds[reader.node][reader.input]) continue;
-      end.reader = reader.node;
-      end.input = reader.input;
+      end.term_reader = reader.node;
+      end.term_input = reader.input;
     }
     for (Alias& alias : fused_.aliases) {
-      if (alias.sum == end.reader && end.input == 1) alias.joins = no_node;
+      if (alias.sum == end.term_reader && end.term_input == 1) alias.added_after = no_node;
     }
   }
 
-  // When an alias is last read.
+  // The moment at which an alias is last read.
   std::size_t last_read(const Alias& alias) const {
-    if (alias.joins != no_node) return backward_of(alias.joins);
+    if (alias.added_after != no_node) return backward_of(alias.added_after);
     const BlockEnd* end = fused_.end_with_term(alias.sum, 1);
     return end != nullptr ? backward_of(end->sum) : last_backward_read(nodes_[alias.sum].inputs[1]);
   }
 
-  // The sum's first input must not work in the memory of an alias that is read later.
+  // The sum's first input must not overwrite the buffer of an alias that is read later.
   void keep_until_read(const Alias& alias) {
     const std::size_t branch = nodes_[alias.sum].inputs[0];
-    const bool shares = plan_.gradient_homes[branch] == plan_.gradient_homes[alias.sum];
-    if (shares && in_place(branch) && backward_of(branch) <= last_read(alias)) leave_home(branch);
+    const bool shares = plan_.gradient_buffers[branch] == plan_.gradient_buffers[alias.sum];
+    if (shares && in_place(branch) && backward_of(branch) <= last_read(alias))
+      separate_gradient(branch);
   }
 
   void plan_lifetimes() {
     std::vector<Lifetime> lifetimes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       lifetimes.push_back({backward_of(i), last_backward_read(i)});
-      if (fused_.is_beside(i)) keep_activation(nodes_[i].inputs[0], last_backward_read(i));
+      if (fused_.on_branch(i)) keep_activation(nodes_[i].inputs[0], last_backward_read(i));
       for (const Reader& reader : readers_[i]) {
         if (is_alias(reader.node, reader.input)) continue;
         lifetimes[i].first = std::min(lifetimes[i].first, backward_of(reader.node));
@@ -226,19 +230,19 @@ class Fuser {
     }
     const std::vector<Lifetime> own = lifetimes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      Lifetime& home = lifetimes[plan_.gradient_homes[i]];
-      home.first = std::min(home.first, own[i].first);
-      home.last = std::max(home.last, own[i].last);
+      Lifetime& buffer = lifetimes[plan_.gradient_buffers[i]];
+      buffer.first = std::min(buffer.first, own[i].first);
+      buffer.last = std::max(buffer.last, own[i].last);
     }
     for (const Alias& alias : fused_.aliases) {
-      Lifetime& home = lifetimes[plan_.gradient_homes[alias.sum]];
-      home.last = std::max(home.last, last_read(alias));
+      Lifetime& buffer = lifetimes[plan_.gradient_buffers[alias.sum]];
+      buffer.last = std::max(buffer.last, last_read(alias));
     }
     plan_.gradients = std::move(lifetimes);
   }
 
   void keep_activation(std::size_t i, std::size_t until) {
-    for (const std::size_t kept : {i, plan_.activation_homes[i]}) {
+    for (const std::size_t kept : {i, plan_.activation_buffers[i]}) {
       plan_.activations[kept].last = std::max(plan_.activations[kept].last, until);
     }
   }
@@ -292,7 +296,7 @@ const BlockEnd* Fused::end_with_norm(std::size_t norm) const {
 }
 const BlockEnd* Fused::end_with_term(std::size_t reader, std::size_t input) const {
   return find(block_ends, [reader, input](const BlockEnd& end) {
-    return end.reader == reader && end.input == input;
+    return end.term_reader == reader && end.term_input == input;
   });
 }
 std::size_t Fused::pool_of(std::size_t norm) const {

@@ -2,8 +2,10 @@
 // A network as a static graph: one definition for every backend. A Graph is plain data; the Builder
 // checks names and shapes, so every Graph is valid.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,6 +16,9 @@
 namespace feedrate::trainer {
 
 class Op;
+
+/// The index of a node that does not exist.
+inline constexpr std::size_t no_node = std::numeric_limits<std::size_t>::max();
 
 /// Size of one image's values at a point of the graph; the graph does not know the batch size.
 struct Extent {

@@ -55,7 +55,7 @@ class Counter {
     follows_kernel_ = kernel;
   }
 
-  /// Of node i's output, or of its gradient.
+  /// Bytes of node i's output or of its gradient.
   double bytes(std::size_t i) const {
     const Extent& extent = nodes_[i].extent;
     const std::int64_t channels = i == 0 ? pixel_channels_ : extent.channels;
@@ -102,7 +102,7 @@ class Counter {
 
   /// Whether the layer computes the relu behind it, as the CUDA layers' does_relu() say.
   bool computes_relu(std::size_t i) const {
-    if (relu_after(plan_, i) == 0) return false;
+    if (relu_after(plan_, i) == no_node) return false;
     const OpTraits& traits = nodes_[i].op->traits();
     if (traits.weights == WeightKind::filters) return has_bias(nodes_[i]);
     if (traits.weights == WeightKind::matrix) return narrow_;
@@ -173,7 +173,7 @@ class Counter {
     const BlockEnd* end = fused_.end_of(i);
     if (end != nullptr && end->backward) {
       // The terms in, the gradient out, what the norms read, and where the relu is open.
-      double moved = (end->reader == no_node ? 2 : 3) * bytes(i);
+      double moved = (end->term_reader == no_node ? 2 : 3) * bytes(i);
       for (const std::size_t norm : end->norms) moved += norm == no_node ? 0 : bytes(norm);
       add(op, "block end, backward", {moved, end->forward ? bits(i) : bytes(i)});
       // The gradient and both inputs in, two gradients out.
@@ -181,7 +181,7 @@ class Counter {
     }
     for (std::size_t k = 0; k < 2; ++k) {
       const std::size_t input = node.inputs[k];
-      const bool in_place = plan_.gradient_homes[input] == plan_.gradient_homes[i] ||
+      const bool in_place = plan_.gradient_buffers[input] == plan_.gradient_buffers[i] ||
                             (k == 1 && fused_.alias_of(i) != nullptr);
       if (plan_.has_gradient(input) && !in_place) add_call(op, "gradient's copy", {2 * bytes(i)});
     }
@@ -196,7 +196,7 @@ class Counter {
       if (sums && fused_.end_with_term(i, k) == nullptr) add_sum(nodes_[i].inputs[k]);
     }
     for (const Alias& alias : fused_.aliases) {
-      if (alias.joins == i) add_sum(nodes_[alias.sum].inputs[1]);
+      if (alias.added_after == i) add_sum(nodes_[alias.sum].inputs[1]);
     }
   }
 
@@ -205,7 +205,7 @@ class Counter {
     const std::string_view op = node.op->name();
     const double out = bytes(i), in = all_inputs(node);
     const bool filters = node.op->traits().weights == WeightKind::filters;
-    beside_ = fused_.is_beside(i);
+    beside_ = fused_.on_branch(i);
     if (beside_) follows_kernel_ = false;
     if (has_bias(node)) add(op, "bias gradient", {out});
     const std::int64_t calls = filters ? groups_apart(node) : 1;
@@ -264,7 +264,7 @@ class Counter {
   }
 
   void update() {
-    if (!fused_.beside.empty()) follows_kernel_ = false;  // it waits for the branch
+    if (!fused_.weight_branch.empty()) follows_kernel_ = false;  // it waits for the branch
     double learned = 0;
     bool statistics = false;
     for (const Parameter& parameter : plan_.graph.parameters) {

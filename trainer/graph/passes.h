@@ -20,12 +20,12 @@ struct Pass {
   std::string_view what;  // "forward", "filter gradient" …
   double values = 0;      // bytes of activations and their gradients for the batch
   double parameters = 0;  // bytes of parameters, their gradients and state
-  bool beside = false;    // on the branch beside the others (Fused::beside)
+  bool beside = false;    // on the branch beside the others (Fused::weight_branch)
   bool early = false;     // it starts while the kernel before it ends (Fused::early_kernels)
 };
 
-/// In the order of the step, with what fuse() has found in the plan. `precision`: fp32 | tf32 | bf16
-/// | fp16.
+/// In the order of the step, with what fuse() has found in the plan. `precision`: fp32 | tf32 |
+/// bf16 | fp16.
 std::vector<Pass> count_passes(const Plan& plan, const Fused& fused, std::string_view precision);
 
 /// Channels of one pixel of the input as it lies in device memory. If only convolutions read pixels

@@ -28,9 +28,9 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
   Blocks blocks;
   Places places;
   for (std::size_t i = 0; i < n; ++i) {
-    const bool own = plan.activation_homes[i] == i;
+    const bool own = plan.activation_buffers[i] == i;
     places.activations.push_back(blocks.add(plan.activations[i], own ? bytes.outputs[i] : 0));
-    const bool own_gradient = plan.has_gradient(i) && plan.gradient_homes[i] == i;
+    const bool own_gradient = plan.has_gradient(i) && plan.gradient_buffers[i] == i;
     places.gradients.push_back(blocks.add(plan.gradients[i], own_gradient ? bytes.outputs[i] : 0));
     const std::size_t norm = fused.norm_of(i);
     const std::size_t last = norm == no_node ? i : norm;  // whose backward reads it
@@ -44,10 +44,10 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
       const std::size_t i = nodes[j].inputs[k];
       const Alias* alias = k == 1 ? fused.alias_of(j) : nullptr;
       const BlockEnd* end_of_term = fused.end_with_term(j, k);
-      std::size_t block = places.gradients[plan.gradient_homes[i]];
+      std::size_t block = places.gradients[plan.gradient_buffers[i]];
       if (alias != nullptr) {
-        block = places.gradients[plan.gradient_homes[j]];
-        if (alias->joins != no_node) places.sums[alias->joins].push_back({i, block});
+        block = places.gradients[plan.gradient_buffers[j]];
+        if (alias->added_after != no_node) places.sums[alias->added_after].push_back({i, block});
       } else if (plan.adds[j][k] && plan.has_gradient(i)) {
         const std::size_t reader = end_of_term != nullptr ? end_of_term->sum : j;
         block = blocks.add({end - j, end - reader}, bytes.outputs[i]);
@@ -60,10 +60,11 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
 
   const Arena arena = blocks.arena(alignment);
   const auto offset = [&arena](std::size_t& block) { block = arena.offsets[block]; };
-  const std::vector<std::size_t> homes = places.activations, gradient_homes = places.gradients;
+  const std::vector<std::size_t> activation_blocks = places.activations,
+                                 gradient_blocks = places.gradients;
   for (std::size_t i = 0; i < n; ++i) {
-    places.activations[i] = arena.offsets[homes[plan.activation_homes[i]]];
-    places.gradients[i] = arena.offsets[gradient_homes[plan.gradient_homes[i]]];
+    places.activations[i] = arena.offsets[activation_blocks[plan.activation_buffers[i]]];
+    places.gradients[i] = arena.offsets[gradient_blocks[plan.gradient_buffers[i]]];
     offset(places.saved[i]);
     offset(places.terms[i]);
     for (std::size_t& block : places.input_gradients[i]) offset(block);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -16,15 +15,13 @@ using namespace formats;
 
 namespace {
 
-constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-
-// By node: the only node that reads its output, or `none` where no node or several do.
+// By node: the only node that reads its output; no_node where none or several do.
 std::vector<std::size_t> only_readers(const Graph& graph) {
-  std::vector<std::size_t> reader(graph.nodes.size(), none);
+  std::vector<std::size_t> reader(graph.nodes.size(), no_node);
   std::vector<int> count(graph.nodes.size());
   for (std::size_t j = 0; j < graph.nodes.size(); ++j) {
     for (const std::size_t i : graph.nodes[j].inputs) {
-      reader[i] = ++count[i] == 1 ? j : none;
+      reader[i] = ++count[i] == 1 ? j : no_node;
     }
   }
   return reader;
@@ -47,22 +44,29 @@ void plan_lifetimes(Plan& plan) {
   }
 }
 
-// A node that works in place is a guest in its input's memory. That is allowed if no other node
-// reads the input later, and never in the memory of the network's input.
-void plan_guests(Plan& plan) {
+// A node that works in place writes its output into its input's buffer, and its input's gradient
+// into that of its output:
+//
+//   activations:  conv ─► norm ─► relu      relu's output lies in norm's buffer
+//   gradients:    conv ◄─ norm ◄─ relu      norm's gradient lies in relu's buffer
+//
+// An output may do so if no other node reads the input later, a gradient if the node alone reads
+// the input. The network's input is never overwritten.
+void share_buffers(Plan& plan) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   const std::vector<std::size_t> reader = only_readers(plan.graph);
-  plan.activation_homes.resize(nodes.size());
-  plan.gradient_homes.resize(nodes.size());
-  std::iota(plan.activation_homes.begin(), plan.activation_homes.end(), std::size_t{0});
-  std::iota(plan.gradient_homes.begin(), plan.gradient_homes.end(), std::size_t{0});
+  plan.activation_buffers.resize(nodes.size());
+  plan.gradient_buffers.resize(nodes.size());
+  std::iota(plan.activation_buffers.begin(), plan.activation_buffers.end(), std::size_t{0});
+  std::iota(plan.gradient_buffers.begin(), plan.gradient_buffers.end(), std::size_t{0});
   for (std::size_t j = 1; j < nodes.size(); ++j) {
-    const std::size_t i = nodes[j].inputs.empty() ? none : nodes[j].inputs[0];
-    const bool alone = i != none && i != 0 && reader[i] == j && nodes[j].op->traits().in_place;
+    const std::size_t i = nodes[j].inputs.empty() ? no_node : nodes[j].inputs[0];
+    const bool alone = i != no_node && i != 0 && reader[i] == j && nodes[j].op->traits().in_place;
     if (!alone || plan.activations[i].last > j) continue;
-    const std::size_t home = plan.activation_homes[i];
-    plan.activation_homes[j] = home;
-    plan.activations[home].last = std::max(plan.activations[home].last, plan.activations[j].last);
+    const std::size_t buffer = plan.activation_buffers[i];
+    plan.activation_buffers[j] = buffer;
+    plan.activations[buffer].last =
+        std::max(plan.activations[buffer].last, plan.activations[j].last);
   }
   for (std::size_t j = nodes.size(); j-- > 1;) {
     // A loss has no output gradient whose memory its input's gradient could use.
@@ -70,9 +74,9 @@ void plan_guests(Plan& plan) {
     if (nodes[j].inputs.empty() || !traits.in_place || traits.is_loss) continue;
     const std::size_t i = nodes[j].inputs[0];
     if (i == 0 || reader[i] != j) continue;
-    const std::size_t home = plan.gradient_homes[j];
-    plan.gradient_homes[i] = home;
-    plan.gradients[home].last = std::max(plan.gradients[home].last, plan.gradients[i].last);
+    const std::size_t buffer = plan.gradient_buffers[j];
+    plan.gradient_buffers[i] = buffer;
+    plan.gradients[buffer].last = std::max(plan.gradients[buffer].last, plan.gradients[i].last);
   }
 }
 
@@ -106,7 +110,7 @@ Plan make_plan(Graph graph, std::uint32_t batch) {
   plan.graph = std::move(graph);
   plan.batch = batch;
   plan_lifetimes(plan);
-  plan_guests(plan);
+  share_buffers(plan);
   plan_learning(plan);
   return plan;
 }
@@ -115,11 +119,11 @@ std::size_t relu_after(const Plan& plan, std::size_t i) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   for (std::size_t j = i + 1; j < nodes.size(); ++j) {
     if (nodes[j].inputs[0] != i || !nodes[j].op->traits().is_relu) continue;
-    const bool in_place = plan.activation_homes[j] == plan.activation_homes[i] &&
-                          plan.gradient_homes[j] == plan.gradient_homes[i];
-    return in_place ? j : 0;
+    const bool in_place = plan.activation_buffers[j] == plan.activation_buffers[i] &&
+                          plan.gradient_buffers[j] == plan.gradient_buffers[i];
+    return in_place ? j : no_node;
   }
-  return 0;
+  return no_node;
 }
 
 Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_t> sizes,

@@ -22,10 +22,10 @@ struct Plan {
   std::uint32_t batch = 0;
   std::vector<Lifetime> activations;  // by node: its output
   std::vector<Lifetime> gradients;    // by node: of its output; unused without has_gradient()
-  // By node: the node in whose memory its output or gradient lies; itself, unless it works in
-  // place. The lifetime of such a home covers those of its guests.
-  std::vector<std::size_t> activation_homes;
-  std::vector<std::size_t> gradient_homes;
+  // By node: the node in whose buffer its output or gradient lies; itself, unless the buffer is
+  // shared in place. The lifetime of a shared buffer covers those of all nodes that share it.
+  std::vector<std::size_t> activation_buffers;
+  std::vector<std::size_t> gradient_buffers;
   std::vector<bool> learns;         // by node: it or a node that leads to it has parameters
   std::vector<bool> training_only;  // by node: not run in evaluation
   // By node, by input: whether backward must add to the input's gradient. Backward visits the nodes
@@ -38,7 +38,7 @@ struct Plan {
 
 Plan make_plan(Graph graph, std::uint32_t batch);
 
-/// The relu that works in place on node i's output; 0 where there is none.
+/// The relu that works in place on node i's output; no_node where there is none.
 std::size_t relu_after(const Plan& plan, std::size_t i);
 
 /// Places blocks (sizes in bytes, 0 for none) so that blocks alive at the same time do not overlap.

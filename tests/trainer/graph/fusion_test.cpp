@@ -37,13 +37,14 @@ TEST(UnitFusion, resnet50_has_sixteen_block_ends_and_the_other_norms_do_their_re
     EXPECT_TRUE(end.forward && end.backward);
     EXPECT_NE(end.norms[0], no_node);
     projections += end.norms[1] != no_node;
-    terms += end.reader != no_node;
+    terms += end.term_reader != no_node;
   }
   EXPECT_EQ(projections, 4U);
   EXPECT_EQ(terms, 15U) << "only the mean over the image reads the last one";
   EXPECT_EQ(fused.aliases.size(), 16U);
   for (const Alias& alias : fused.aliases) {
-    EXPECT_EQ(alias.joins, no_node) << "each is the second term of a block end, or a norm's own";
+    EXPECT_EQ(alias.added_after, no_node)
+        << "each is the second term of a block end, or a norm's own";
   }
   EXPECT_EQ(std::ranges::count(fused.masked_norms, true), 33);
   EXPECT_EQ(std::ranges::count(fused.pools, no_node) + 1, std::ssize(plan.graph.nodes));
@@ -115,7 +116,7 @@ TEST(UnitFusion, nothing_is_moved_where_nothing_is_fused) {
   Plan plan = before;
   const Fused fused = fuse(plan, none);
   EXPECT_TRUE(fused.block_ends.empty() && fused.aliases.empty());
-  EXPECT_EQ(plan.gradient_homes, before.gradient_homes);
+  EXPECT_EQ(plan.gradient_buffers, before.gradient_buffers);
   EXPECT_EQ(plan.adds, before.adds);
 }
 

@@ -79,9 +79,9 @@ TEST(UnitPlan, activations_live_until_backward_has_read_them) {
 
 TEST(UnitPlan, relu_and_softmax_work_in_their_inputs_memory) {
   const Plan plan = make_plan(network("lenet").build({28, 28, 1}, 10), 64);
-  EXPECT_EQ(plan.activation_homes, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 5, 7, 7}));
-  EXPECT_EQ(plan.gradient_homes, (std::vector<std::size_t>{0, 1, 2, 3, 4, 6, 6, 7, 8}));
-  // The home lives until its guest's last reader, dense1, which may compute the relu.
+  EXPECT_EQ(plan.activation_buffers, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 5, 7, 7}));
+  EXPECT_EQ(plan.gradient_buffers, (std::vector<std::size_t>{0, 1, 2, 3, 4, 6, 6, 7, 8}));
+  // The shared buffer lives until its last reader, dense1, which may compute the relu.
   EXPECT_EQ(plan.activations[5].last, 17U - 5);
   EXPECT_EQ(plan.gradients[6].last, 17U - 5);
 }
@@ -91,8 +91,8 @@ TEST(UnitPlan, nothing_is_overwritten_that_backward_still_reads) {
   // relu's backward reads its output, so the dropout after it needs memory of its own.
   const std::vector<Node>& nodes = plan.graph.nodes;
   ASSERT_EQ(nodes[3].op->name(), "dropout");
-  EXPECT_EQ(plan.activation_homes[2], 1U);
-  EXPECT_EQ(plan.activation_homes[3], 3U);
+  EXPECT_EQ(plan.activation_buffers[2], 1U);
+  EXPECT_EQ(plan.activation_buffers[3], 3U);
 }
 
 TEST(UnitPlan, where_several_read_a_value_the_last_writes_its_gradient_and_the_others_add) {
@@ -108,9 +108,9 @@ TEST(UnitPlan, where_several_read_a_value_the_last_writes_its_gradient_and_the_o
   EXPECT_EQ(plan.adds[2], Adds{true});
   EXPECT_EQ(plan.gradients[1].first, end - 4);
   EXPECT_EQ(plan.gradients[1].last, end - 1);
-  // A sum is a guest of its first input, unless backward still reads it (as relu's output). relu is
-  // not a guest here, because other nodes read the value that it would change.
-  EXPECT_EQ(plan.activation_homes, (std::vector<std::size_t>{0, 1, 2, 3, 4, 4, 6, 6}));
+  // A sum writes into its first input's buffer, unless backward still reads that (as relu's
+  // output). relu does not here, because other nodes read the value that it would change.
+  EXPECT_EQ(plan.activation_buffers, (std::vector<std::size_t>{0, 1, 2, 3, 4, 4, 6, 6}));
   const Places places =
       place_all(plan, {std::vector<std::size_t>(8, 64), {0, 0, 0, 0, 0, 0, 0, 0}}, 64);
   ASSERT_EQ(places.sums[2].size(), 1U);

@@ -22,18 +22,18 @@ using namespace loader;
 
 namespace {
 
-// The in-place relu that is the only input of node j and is read by no other node; 0 if none.
+// The in-place relu that is the only input of node j and is read by no other node; no_node if none.
 std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   const std::vector<Node>& nodes = plan.graph.nodes;
-  if (nodes[j].inputs.size() != 1) return 0;
+  if (nodes[j].inputs.size() != 1) return no_node;
   const std::size_t relu = nodes[j].inputs[0];
-  if (!nodes[relu].op->traits().is_relu) return 0;
-  if (relu_after(plan, nodes[relu].inputs[0]) != relu) return 0;
+  if (!nodes[relu].op->traits().is_relu) return no_node;
+  if (relu_after(plan, nodes[relu].inputs[0]) != relu) return no_node;
   const bool alone = std::none_of(nodes.begin(), nodes.end(), [&](const Node& other) {
     return &other != &nodes[j] &&
            std::find(other.inputs.begin(), other.inputs.end(), relu) != other.inputs.end();
   });
-  return alone ? relu : 0;
+  return alone ? relu : no_node;
 }
 
 constexpr std::size_t bucket_floats = std::size_t{1} << 20;  // of a message to other ranks
@@ -111,8 +111,8 @@ void CpuSession::make_layers(const SessionOptions& options) {
     if (!site.inputs.empty()) site.input = site.inputs[0];
     const std::size_t relu = relu_after(plan_, site.number);
     const std::size_t before = only_relu_before(plan_, site.number);
-    site.relu_follows = relu != 0;
-    site.relu_before = before != 0 && !done_elsewhere_[before];
+    site.relu_follows = relu != no_node;
+    site.relu_before = before != no_node && !done_elsewhere_[before];
     layers_.push_back(make_layer(site));
     const Layer& layer = *layers_.back();
     if (site.relu_follows && layer.does_relu()) done_elsewhere_[relu] = true;
@@ -210,7 +210,7 @@ BlockEndOf<std::byte> CpuSession::block_end(std::size_t norm, const Places& plac
   if (end->forward) buffers.other = outputs_[inputs[k]];
   if (!end->backward) return buffers;
   buffers.gradient = arena_->at(places.gradients[end->sum]);
-  if (end->reader != no_node) buffers.term = arena_->at(places.terms[end->sum]);
+  if (end->term_reader != no_node) buffers.term = arena_->at(places.terms[end->sum]);
   const std::size_t reader = plan_.has_gradient(inputs[k]) ? k : 1 - k;
   buffers.masked = arena_->at(places.input_gradients[end->sum][reader]);
   return buffers;

@@ -131,7 +131,7 @@ void CudaSession::backward(const Step& step) {
 void CudaSession::backward_of(std::size_t node, const Step& step) {
   Layer& layer = *layers_[node];
   const auto find_weights = [&] { layer.backward_weights(weights_buffers_[node], step); };
-  if (fused_.is_beside(node)) {
+  if (fused_.on_branch(node)) {
     branch_.run(context_, find_weights);
   } else {
     find_weights();

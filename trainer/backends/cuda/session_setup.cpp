@@ -40,7 +40,7 @@ void CudaSession::make_layers(std::uint64_t seed) {
     for (const std::size_t input : nodes[i].inputs) site.inputs.push_back(nodes[input].extent);
     site.loss_scale = device_loss_scale();
     const std::size_t relu = relu_after(plan_, i);
-    site.relu_follows = relu != 0;
+    site.relu_follows = relu != no_node;
     site.learns = optimizer_ != nullptr && plan_.learns[i];
     site.input_learns =
         site.learns && !site.inputs.empty() && plan_.has_gradient(nodes[i].inputs[0]);
@@ -77,7 +77,7 @@ void CudaSession::place_values() {
         tensor_bytes(plan_, plan_.graph.nodes[i], stored_[i], context_.values()));
     bytes.saved.push_back(layers_[i]->saved_bytes());
     scratch = std::max(scratch, layers_[i]->scratch_bytes());
-    std::size_t& of_weights = fused_.is_beside(i) ? branch : scratch;
+    std::size_t& of_weights = fused_.on_branch(i) ? branch : scratch;
     of_weights = std::max(of_weights, layers_[i]->weights_scratch_bytes());
   }
   const Places places = place_all(plan_, bytes, device_alignment, fused_);
@@ -134,7 +134,7 @@ void CudaSession::bind(const Places& places) {
   }
   for (const BlockEnd& end : fused_.block_ends) {
     Buffers& buffers = buffers_[end.sum];
-    if (end.reader != no_node) buffers.second_term = arena + places.terms[end.sum];
+    if (end.term_reader != no_node) buffers.second_term = arena + places.terms[end.sum];
     for (std::size_t k = 0; k < 2; ++k) {
       if (end.norms[k] != no_node) buffers.norms[k] = &buffers_[end.norms[k]];
     }
@@ -147,7 +147,7 @@ void CudaSession::bind(const Places& places) {
   }
   weights_buffers_ = buffers_;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (fused_.is_beside(i)) weights_buffers_[i].scratch = branch_scratch_.data();
+    if (fused_.on_branch(i)) weights_buffers_[i].scratch = branch_scratch_.data();
   }
 }
 

@@ -9,7 +9,8 @@
 namespace feedrate::testing {
 using namespace trainer;
 
-// The index of the input that an output of max pooling comes from.
+// The index of the input that an output of max pooling comes from: the first of the largest values,
+// or the last NaN.
 inline std::size_t winner(const ReferenceNode& r, std::int64_t n, std::int64_t c, std::int64_t y,
                           std::int64_t x) {
   const Extent& i = r.in_extent();
@@ -21,7 +22,7 @@ inline std::size_t winner(const ReferenceNode& r, std::int64_t n, std::int64_t c
       const std::int64_t column = x * r.attribute("stride") - r.attribute("pad") + kx;
       if (row < 0 || row >= i.height || column < 0 || column >= i.width) continue;
       const std::size_t here = ReferenceNode::at(i, n, c, row, column);
-      if (r.in()[here] > best) best = r.in()[here], place = here;
+      if (r.in()[here] > best || std::isnan(r.in()[here])) best = r.in()[here], place = here;
     }
   }
   return place;

@@ -1,6 +1,5 @@
 #pragma once
-// Windows of pooling, and max pooling of one plane, one output or one input at a time; for host and
-// device.
+// Windows of pooling, for host and device.
 
 #include <cstdint>
 
@@ -66,44 +65,8 @@ constexpr PoolSpot pool_spot(std::uint32_t pixel, std::int32_t width) {
   return {static_cast<std::int32_t>(pixel / w), static_cast<std::int32_t>(pixel % w)};
 }
 
-struct PoolWinner {
-  float value;
-  std::uint8_t position;
-};
-/// Whether a later value replaces the best one; NaN always does.
+/// Whether a later value of a window, in row order, replaces the best one: the largest wins, the
+/// first of equals, and NaN always.
 constexpr bool wins(float value, float best) { return value > best || value != value; }
-
-/// The largest value of an output's window, the first of equals in row order; NaN beats all others.
-constexpr PoolWinner pool_winner(const PoolGeometry& g, const float* plane, std::int32_t row,
-                                 std::int32_t column) {
-  const PoolRange rows = pool_inputs(g, row, g.height);
-  const PoolRange columns = pool_inputs(g, column, g.width);
-  PoolWinner best{plane[rows.begin * g.width + columns.begin],
-                  pool_position(g, row, column, rows.begin, columns.begin)};
-  for (std::int32_t y = rows.begin; y < rows.end; ++y) {
-    for (std::int32_t x = columns.begin; x < columns.end; ++x) {
-      const float value = plane[y * g.width + x];
-      if (wins(value, best.value)) {
-        best = {value, pool_position(g, row, column, y, x)};
-      }
-    }
-  }
-  return best;
-}
-
-/// The gradient of an input: the sum over the outputs whose maximum it is, in a fixed order.
-constexpr float pool_gradient(const PoolGeometry& g, const float* out_gradients,
-                              const std::uint8_t* winners, std::int32_t y, std::int32_t x) {
-  const PoolRange rows = pool_outputs(g, y, g.out_height);
-  const PoolRange columns = pool_outputs(g, x, g.out_width);
-  float sum = 0;
-  for (std::int32_t row = rows.begin; row < rows.end; ++row) {
-    for (std::int32_t column = columns.begin; column < columns.end; ++column) {
-      const std::int32_t output = row * g.out_width + column;
-      if (winners[output] == pool_position(g, row, column, y, x)) sum += out_gradients[output];
-    }
-  }
-  return sum;
-}
 
 }  // namespace feedrate::trainer

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
@@ -23,8 +24,8 @@ struct Plane {
   std::int64_t out_size() const { return std::int64_t{g.out_height} * g.out_width * lanes; }
 };
 
-// The places of a window that lie in the plane: their positions begin with `first`, and those of the
-// next row are `pitch` higher.
+// The places of a window that lie in the plane: their positions begin with `first`, and those of
+// the next row are `pitch` higher.
 struct Box {
   std::int32_t rows, columns, first, pitch;
 };
@@ -72,26 +73,47 @@ FEEDRATE_INLINE inline void each_window(const Plane& plane, T* values, const Vis
 // The winner of a window whose maximum a relu sets to 0: no input gets its gradient.
 constexpr std::int32_t no_winner = 255;
 
-// The largest value of every window and its position in the window, the first of equals. Where all
-// values are NaN, so is the output. With a relu before the pooling, takes the relu of the maximum,
-// which is the maximum of the relu.
-template <int kernel, class T>
-FEEDRATE_INLINE inline void pool(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
+// A NaN wins, as wins() says. Keeping it would slow down every step for the sake of one that has
+// diverged; noticing it takes one addition for each value.
+enum class Nan : std::uint8_t { noticed, kept };
+
+// The largest value of every window and its position in the window, the first of equals. With a
+// relu before the pooling, takes the relu of the maximum, which is the maximum of the relu. With
+// Nan::noticed, returns whether the result may be wrong because a value is NaN.
+template <int kernel, Nan nan, class T>
+FEEDRATE_INLINE inline bool pool(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
   const std::int64_t pitch = plane.g.width * plane.lanes;
+  float sums[16] = {};  // NaN if a value is, and where infinities of both signs meet
   each_window(plane, in, [&](const T* window, const Box& box) FEEDRATE_INLINE {
     for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
       using Vector = VectorOf<width>;
-      typename Vector::Floats best, value;
+      typename Vector::Floats best, value, limit, infinity, sum{};
       typename Vector::Ints best_place, place;
       load(window + first, best);
       fill(box.first, best_place);
+      fill(std::numeric_limits<float>::infinity(), infinity);
+      limit = best < infinity ? best : infinity;
       const auto compare = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
         load(window + y * pitch + x * plane.lanes + first, value);
-        const auto stays = value <= best;
-        best = stays ? best : value;
-        best_place = stays ? best_place : here;
+        if constexpr (nan == Nan::noticed) {
+          sum += value;
+          const auto stays = value <= best;
+          best = stays ? best : value;
+          best_place = stays ? best_place : here;
+        } else {  // after a NaN the limit is infinity, which only another NaN passes
+          const typename Vector::Floats own_limit = value < infinity ? value : infinity;
+          const auto stays = value <= limit;
+          limit = stays ? limit : own_limit;
+          best = stays ? best : value;
+          best_place = stays ? best_place : here;
+        }
       };
       each_place<kernel, 1>(box, place, compare);
+      if constexpr (nan == Nan::noticed) {
+        load(sums, value);
+        value += sum;
+        store(value, sums);
+      }
       if (plane.relu_before) {
         fill(no_winner, place);
         best_place = best > 0.0F ? best_place : place;
@@ -103,6 +125,7 @@ FEEDRATE_INLINE inline void pool(const Plane& plane, const T* in, T* out, std::u
     out += plane.lanes;
     winners += plane.lanes;
   });
+  return std::ranges::any_of(sums, [](float sum) { return sum != sum; });
 }
 
 // Adds each window's gradient to its winner. `to` must start at zero.
@@ -190,15 +213,12 @@ FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const T* gradient,
   }
 }
 
-template <class T>
-FEEDRATE_VECTOR void pool_plane(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
-  if (plane.g.kernel == 3) {
-    pool<3>(plane, in, out, winners);
-  } else if (plane.g.kernel == 2) {
-    pool<2>(plane, in, out, winners);
-  } else {
-    pool<0>(plane, in, out, winners);
-  }
+template <Nan nan, class T>
+FEEDRATE_VECTOR bool pool_plane(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
+  if (plane.g.kernel == 3) return pool<3, nan>(plane, in, out, winners);
+  // For so few values, noticing costs as much as keeping.
+  if (plane.g.kernel == 2) return pool<2, Nan::kept>(plane, in, out, winners);
+  return pool<0, nan>(plane, in, out, winners);
 }
 
 // A thread's scratch for a plane: winners as wide as the values, and sums of gradients if these are
@@ -253,7 +273,11 @@ class MaxPoolLayer final : public LayerOf<T> {
 
   void forward(const Step&) override {
     each_plane([this](std::int64_t in, std::int64_t out, const PlaneScratch&) {
-      pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out);
+      const T* from = buffers().input + in;
+      T* to = buffers().output + out;
+      if (pool_plane<Nan::noticed>(plane_, from, to, winners() + out)) {
+        pool_plane<Nan::kept>(plane_, from, to, winners() + out);
+      }
     });
   }
 
@@ -267,7 +291,8 @@ class MaxPoolLayer final : public LayerOf<T> {
  private:
   using LayerOf<T>::buffers;
 
-  // Values; in fp32, gradients are summed where they belong.
+  // The values of a thread's sums of gradients; in fp32, the input's gradient itself holds the
+  // sums.
   std::int64_t sums_size() const {
     return type_of_values<T> == ValueType::fp32 ? 0 : plane_.in_size();
   }

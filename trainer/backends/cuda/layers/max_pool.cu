@@ -27,6 +27,11 @@ struct Normalised {
   }
 };
 
+struct Winner {
+  float value;
+  std::uint8_t position;  // in the window
+};
+
 template <class T, unsigned lanes, class Value>
 struct Forward {
   PoolSides s;
@@ -41,7 +46,7 @@ struct Forward {
     const PoolSpot out = pool_spot(s.out.pixel(e), g.out_width);
     const PoolRange rows = pool_inputs(g, out.row, g.height);
     const PoolRange columns = pool_inputs(g, out.column, g.width);
-    PoolWinner best[lanes] = {};
+    Winner best[lanes] = {};
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
       for (std::int32_t column = columns.begin; column < columns.end; ++column) {
         const auto pixel = static_cast<std::uint32_t>(row * g.width + column);

@@ -5,13 +5,15 @@
 namespace feedrate::trainer {
 using namespace formats;
 
-extern const Backend& cpu_backend;
-extern const Backend& cuda_backend;
+#define FEEDRATE_ROW(name) extern const Backend& name##_backend;
+#include "trainer/backends/list.inc"
+#undef FEEDRATE_ROW
 
 std::span<const Backend* const> backends() {
   static const Backend* const rows[] = {
-      &cpu_backend,
-      &cuda_backend,
+#define FEEDRATE_ROW(name) &name##_backend,
+#include "trainer/backends/list.inc"
+#undef FEEDRATE_ROW
   };
   return rows;
 }

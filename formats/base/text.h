@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace feedrate::formats {
 
@@ -53,8 +54,8 @@ std::optional<T> parse_number(std::string_view text) {
 
 /// Takes a decimal number and the `end` behind it off the front of `text`; nothing when they are
 /// not there or the number does not fit.
-template <std::integral T>
-std::optional<T> take_number(std::string_view& text, char end) {
+template <class T>
+requires std::is_arithmetic_v<T> std::optional<T> take_number(std::string_view& text, char end) {
   T value{};
   const char* const last = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), last, value);

@@ -2,14 +2,15 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
 #include <utility>
 
+#include "formats/base/checksum.h"
 #include "formats/base/error.h"
-#include "formats/base/random.h"
+#include "formats/base/text.h"
+#include "formats/io/file.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;
@@ -18,50 +19,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view title = "feedrate algorithms 2";
-
-// Removes the last tab and the text behind it from `line`, and returns that text; absent if there
-// is no tab.
-std::optional<std::string_view> take_last(std::string_view& line) {
-  const std::size_t tab = line.rfind('\t');
-  if (tab == std::string_view::npos) return std::nullopt;
-  const std::string_view text = line.substr(tab + 1);
-  line = line.substr(0, tab);
-  return text;
-}
-
-// The same for a number; absent if the text is not one.
-template <class T>
-std::optional<T> take_number(std::string_view& line) {
-  const auto text = take_last(line);
-  if (!text) return std::nullopt;
-  T value{};
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
-  return value;
-}
+constexpr std::string_view title = "feedrate algorithms 3";
 
 std::optional<std::pair<std::string, AlgorithmCache::Choice>> parse(std::string_view line) {
-  const auto expected = take_number<std::uint64_t>(line);
-  if (!expected || *expected != checksum(line)) return std::nullopt;
-  const auto milliseconds = take_number<float>(line);
-  const auto engine = take_last(line);
-  if (!milliseconds || !engine) return std::nullopt;
-  return std::pair(std::string(line), AlgorithmCache::Choice{std::string(*engine), *milliseconds});
+  const auto expected = take_number<std::uint32_t>(line, '\t');
+  if (!expected || *expected != crc32c(as_bytes(line))) return std::nullopt;
+  const auto milliseconds = take_number<float>(line, '\t');
+  if (!milliseconds) return std::nullopt;
+  const std::string engine(take_column(line));
+  return std::pair(std::string(line), AlgorithmCache::Choice{engine, *milliseconds});
 }
 
 std::string line_of(const std::string& key, const AlgorithmCache::Choice& choice) {
-  const std::string line = join(key, '\t', choice.engine, '\t', choice.milliseconds);
-  return join(line, '\t', checksum(line));
+  const std::string line = join(choice.milliseconds, '\t', choice.engine, '\t', key);
+  return join(crc32c(as_bytes(line)), '\t', line, '\n');
 }
 
 }  // namespace
-
-std::uint64_t checksum(std::string_view text) {
-  std::uint64_t sum = 0;
-  for (const char c : text) sum = mix64(sum ^ static_cast<unsigned char>(c));
-  return sum;
-}
 
 fs::path AlgorithmCache::usual_file() {
   const auto variable = [](const char* name) {
@@ -114,17 +88,13 @@ void AlgorithmCache::save() {
   read();
   for (const auto& [key, choice] : added_) choices_[key] = choice;
   added_.clear();
-  const fs::path partial = join(file_.string(), ".", getpid(), ".partial");
-  std::error_code failed;
-  {
-    std::ofstream out(partial);
-    out << title << '\n';
-    for (const auto& [key, choice] : choices_) out << line_of(key, choice) << '\n';
-    out.close();
-    persistent_ = out.good();
+  std::string text = join(title, '\n');
+  for (const auto& [key, choice] : choices_) text += line_of(key, choice);
+  try {
+    write_text(file_, text);
+  } catch (const Error&) {
+    persistent_ = false;
   }
-  if (persistent_) fs::rename(partial, file_, failed);
-  if (!persistent_ || failed) fs::remove(partial, failed);
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -2,23 +2,18 @@
 // The fastest algorithm for each key, measured once and kept in a file, so that later runs choose
 // the same:
 //
-//   feedrate algorithms 2
-//   <where>; <key> TAB <engine and its knobs> TAB <milliseconds> TAB <checksum of the line so far>
+//   feedrate algorithms 3
+//   <CRC-32C of what follows> TAB <milliseconds> TAB <engine and its knobs> TAB <where>; <key>
 //
 // Damaged lines, and files of another version, are ignored; their keys are measured again. For one
 // thread; several processes may share a file.
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace feedrate::trainer::cuda {
-
-/// A 64-bit checksum of a text.
-std::uint64_t checksum(std::string_view text);
 
 class AlgorithmCache {
  public:

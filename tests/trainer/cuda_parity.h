@@ -173,8 +173,8 @@ class CudaParity : public ::testing::TestWithParam<Device> {
     }
   }
 
-  /// The nodes that the last recorded step of the emulated device has are those that the plan counts:
-  /// all, those beside the others, and kernels that start early.
+  /// The nodes that the last recorded step of the emulated device has are those that the plan
+  /// counts: all, those beside the others, and kernels that start early.
   static void expect_recorded(const Graph& graph, std::uint32_t batch,
                               const std::string& precision) {
     Plan plan = make_plan(graph, batch);

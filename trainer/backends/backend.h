@@ -39,8 +39,8 @@ struct SessionOptions {
   /// is every layer of the tests' small networks. This computes them in bf16 anyway, and keeps all
   /// values beside them in bf16.
   bool bf16_everywhere = false;
-  /// So that gradient() can be called after a step. Unless asked, the CPU updates parameters as soon
-  /// as their gradients are known, and then uses the memory of these for others.
+  /// So that gradient() can be called after a step. Unless asked, the CPU updates parameters as
+  /// soon as their gradients are known, and then uses the memory of these for others.
   bool keep_gradients = false;
   unsigned threads = 0;                  // CPU compute threads; 0: one for each usable core
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
@@ -157,8 +157,8 @@ class Backend : public formats::Kind {
   virtual Roof measure_roof(unsigned threads, const std::string& precision) const = 0;
   /// The memory that the device reads fastest, for the loader's slots. Never freed.
   virtual loader::PixelMemory& pixel_memory() const = 0;
-  /// Decodes packed JPEGs on the device (image_decoder.h). Throws Error when the device lacks memory
-  /// or, as by default, leaves decoding to the loader.
+  /// Decodes packed JPEGs on the device (image_decoder.h). Throws Error when the device lacks
+  /// memory or, as by default, leaves decoding to the loader.
   virtual std::unique_ptr<ImageDecoder> image_decoder(const DecoderSize& size) const;
 };
 

@@ -27,8 +27,8 @@ class ImageDecoder {
   virtual ~ImageDecoder() = default;
   /// Uploads a batch of the shape and the seats that the decoder was made for, and starts to decode
   /// it. The caller may reuse the batch when this returns. The loader fills seats with sound blocks
-  /// alone; should a block of an earlier batch be none when the device reads it, this throws an Error
-  /// that names the sample.
+  /// alone; should a block of an earlier batch be none when the device reads it, this throws an
+  /// Error that names the sample.
   virtual void decode(const loader::Batch& batch) = 0;
   /// Waits, and returns the pixels of the last batch as a Batch of u8 has them. They stay valid
   /// until the next call. Throws Error as decode() does, for all batches.

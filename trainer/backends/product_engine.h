@@ -16,7 +16,7 @@ struct ProductEngine {
   /// What the library says of its numbers: "tensor core", "winograd" …
   std::vector<std::string> notes{};
   std::size_t workspace = 0;  // bytes
-  /// Of a call, measured once for this shape; absent where nothing was measured.
+  /// The time of a call, measured once for this shape; absent where nothing was measured.
   std::optional<float> milliseconds{};
   std::string fallback{};  // why a faster engine was expected; "": none was
 };

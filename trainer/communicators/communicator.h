@@ -32,8 +32,8 @@ class Communicator {
   /// The first rank's text, for all ranks.
   std::string of_first(std::string text);
 
-  /// The next of the numbers 0, 1, 2 …, each of which one rank gets, or no_more. For one rank alone,
-  /// at any time; it waits until the first rank calls answer_others() or wait_for_all().
+  /// The next of the numbers 0, 1, 2 …, each of which one rank gets, or no_more. For one rank
+  /// alone, at any time; it waits until the first rank calls answer_others() or wait_for_all().
   virtual std::uint64_t take() = 0;
   /// Gives those that wait in take() their numbers, and returns at once. The first rank calls it
   /// often while it is at its own work.

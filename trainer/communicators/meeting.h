@@ -16,10 +16,10 @@ struct Meeting {
   std::chrono::seconds patience{120};  // until all are there
 };
 
-/// What RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say; nothing if there are not several ranks.
+/// The meeting that RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT describe; nothing for one rank.
 /// `variable(name)` may be null. Where torchrun itself listens at MASTER_PORT
-/// (TORCHELASTIC_USE_AGENT_STORE), it is the next port. Throws Error naming the variable that is
-/// missing or wrong.
+/// (TORCHELASTIC_USE_AGENT_STORE), rank 0 listens at the next port. Throws Error naming the
+/// variable that is missing or wrong.
 std::optional<Meeting> meeting_in(const std::function<const char*(const char* name)>& variable);
 
 }  // namespace feedrate::trainer

@@ -16,10 +16,10 @@ struct Ring {
   const formats::Descriptor& previous;
 };
 
-/// Sums `values`, of which every rank has as many, in place: a reduce-scatter, in which each part of
-/// the values travels once around the ring and every rank adds its own, then an all-gather, in which
-/// the sums travel around it. All ranks get the same bits, in every run, and send less than twice
-/// the values at any number of ranks. Throws Error when a neighbour is gone.
+/// Sums `values`, of which every rank has as many, in place: a reduce-scatter, in which each part
+/// of the values travels once around the ring and every rank adds its own, then an all-gather, in
+/// which the sums travel around it. All ranks get the same bits, in every run, and send less than
+/// twice the values at any number of ranks. Throws Error when a neighbour is gone.
 template <class T>
 void ring_sum(std::span<T> values, const Ring& ring) {
   const std::size_t count = ring.ranks;

@@ -31,7 +31,8 @@ void set(const Descriptor& socket, int level, int option, int value) {
   setsockopt(socket.number(), level, option, &value, sizeof value);  // a refusal does no harm
 }
 
-// A machine that lost its power says nothing: without an answer for half a minute it counts as gone.
+// A machine that lost its power closes no connection: without an answer for half a minute it counts
+// as gone.
 void prepare(const Descriptor& socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -55,7 +56,7 @@ Addresses look_up(const Address& of, int& error) {
   return {error == 0 ? found : nullptr, freeaddrinfo};
 }
 
-// One way of an exchange: what is left of it.
+// Takes the bytes that a call has sent or received off what is left. Throws Error if it failed.
 template <class Span>
 void pass(Span& left, ssize_t count) {
   if (count > 0) left = left.subspan(static_cast<std::size_t>(count));

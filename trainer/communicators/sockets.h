@@ -31,10 +31,10 @@ formats::Descriptor accept_before(const formats::Descriptor& listener, Deadline 
 /// Tries until there is a listener. Throws Error naming the address after the deadline.
 formats::Descriptor connect_before(const Address& to, Deadline deadline);
 
-/// All bytes, one way. Throws Error when the other end is gone.
+/// Send or receive all of `bytes`. Throw Error when the other end is gone.
 void send_all(const formats::Descriptor& to, formats::Bytes bytes);
 void receive_all(const formats::Descriptor& from, formats::MutableBytes bytes);
-/// Both ways at once, so that ranks in a ring never wait for each other to read.
+/// Sends and receives at once, so that ranks in a ring never wait for each other to read.
 void exchange(const formats::Descriptor& to, formats::Bytes sent, const formats::Descriptor& from,
               formats::MutableBytes received);
 /// From now on the other end may leave what is sent to it unread for any time. By default, half a

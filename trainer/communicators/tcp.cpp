@@ -22,8 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the other end says who it is. Nothing if it disconnects, sends nothing within 10 s or sends
-// anything else: then it is not one of the ranks.
+// The other end's hello; nothing if it disconnects, sends nothing within 10 s or sends anything
+// else: then it is not one of the ranks.
 std::optional<Hello> hello_of(const Descriptor& peer, Deadline deadline) {
   const Deadline soon = Clock::now() + std::chrono::seconds(10);
   try {
@@ -304,7 +304,7 @@ class Tcp final : public Communicator {
       try {
         if (i != rank) send_message(peers_[i], Tag::lost, lost);
       } catch (const Error&) {
-        // It ended, too.
+        // That rank has ended, too.
       }
     }
     shut(next_);

@@ -103,8 +103,8 @@ bool uses_tensor_cores(const ConvEngine& engine) {
   return std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != engine.notes.end();
 }
 
-/// What choose_engine() looks for: an engine as fast as the precision lets one expect, and the parts
-/// in which the batch then runs.
+/// What choose_engine() looks for: an engine as fast as the precision lets one expect, and the
+/// parts in which the batch then runs.
 struct Fast {
   std::int64_t parts;
   bool accepted;  // cuDNN proposes it as a fallback, but nothing faster that keeps our promises

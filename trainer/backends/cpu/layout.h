@@ -21,7 +21,7 @@ struct Layout {
 
   std::int64_t blocks() const { return (extent.channels + block - 1) / block; }
   std::int64_t pixels() const { return extent.height * extent.width; }
-  /// Of one image, padding channels included.
+  /// Values of one image, padding channels included.
   std::int64_t elements() const { return blocks() * pixels() * block; }
   std::int64_t offset(std::int64_t channel, std::int64_t pixel) const {
     return (channel / block * pixels() + pixel) * block + channel % block;

@@ -12,8 +12,8 @@ using namespace formats;
 
 namespace {
 
-// The variables in which torchrun, Open MPI, MPICH (Hydra) and Intel MPI, and srun give a process its
-// number on its machine.
+// The variables in which torchrun, Open MPI, MPICH (Hydra) and Intel MPI, and srun give a process
+// its number on its machine.
 constexpr std::array local_numbers = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                       "SLURM_LOCALID"};
 

@@ -81,8 +81,9 @@ class DeviceMemory {
 };
 
 /// Waits for what was queued before the event was recorded: polls for 40 µs, then blocks. To wake a
-/// blocked thread takes 20 to 40 µs, and a step waits twice, so small steps would lose much. Polling
-/// for as long as that at most doubles what a wait costs, and then leaves the core to the loader.
+/// blocked thread takes 20 to 40 µs, and a step waits twice, so small steps would lose much.
+/// Polling for as long as that at most doubles what a wait costs, and then leaves the core to the
+/// loader.
 void wait_for(const Event& event);
 
 /// The streams and library handles of one session on own_device(). For one thread.

@@ -1,7 +1,7 @@
 #pragma once
 // Two input buffers on the device: the next batch is copied into one, on its own stream, while a
-// step reads the other. Packed JPEGs are decoded into it on a third stream, so that neither the step
-// nor the copies of the batch behind wait for that.
+// step reads the other. Packed JPEGs are decoded into it on a third stream, so that neither the
+// step nor the copies of the batch behind wait for that.
 
 #include <array>
 #include <cstdint>
@@ -23,10 +23,10 @@ class Inputs {
   Inputs(const formats::Shape& shape, std::uint32_t batch, loader::PixelType type);
   ~Inputs();
 
-  /// Copies a batch to the device and makes it current: what is queued on context.compute() from now
-  /// on sees its pixels. The caller may reuse `batch` when this returns. Missing images get label −1
-  /// and keep the pixels of an earlier batch. The batch must fit the plan (check_batch). Throws Error
-  /// as BatchDecoder::decode() does.
+  /// Copies a batch to the device and makes it current: what is queued on context.compute() from
+  /// now on sees its pixels. The caller may reuse `batch` when this returns. Missing images get
+  /// label −1 and keep the pixels of an earlier batch. The batch must fit the plan (check_batch).
+  /// Throws Error as BatchDecoder::decode() does.
   void upload(const Context& context, const loader::Batch& batch);
   /// Call it after a step's work on the current batch has been queued on context.compute(). `step`
   /// is the number of a training step; absent where the step only evaluates.
@@ -46,7 +46,7 @@ class Inputs {
   /// Images of the current batch; 0 before the first.
   std::uint32_t count() const { return sides_[current_].count; }
   std::size_t bytes() const;
-  /// That decoding may allocate later.
+  /// Bytes that decoding may allocate later.
   std::size_t later_bytes() const;
   const Copies& copies() const { return copies_; }
   /// Null where batches hold pixels.

@@ -63,17 +63,17 @@ struct LayerSite {
   std::int64_t batch = 0;
   std::vector<DeviceParameter> parameters{};
   std::uint64_t seed = 0;
-  Communicator* communicator = nullptr;         // the first rank chooses for all; null: alone
-  AlgorithmCache* algorithms = nullptr;         // of measured choices; null: nothing is measured
+  Communicator* communicator = nullptr;           // the first rank chooses for all; null: alone
+  AlgorithmCache* algorithms = nullptr;           // of measured choices; null: nothing is measured
   std::vector<ProductEngine>* engines = nullptr;  // where choices are noted; null: nowhere
-  const DeviceLossScale* loss_scale = nullptr;  // null: losses are not scaled
-  bool learns = true;                           // backward will be called …
-  bool input_learns = true;                     // … and the gradient of inputs[0] is needed
-  bool relu_follows = false;                    // the only reader is a relu that works in place
-  bool masks_relu = false;                      // a norm's backward also does that relu's
-  /// The end of a residual block of which the node is the sum or a norm; null: of none.
+  const DeviceLossScale* loss_scale = nullptr;    // null: losses are not scaled
+  bool learns = true;                             // backward will be called …
+  bool input_learns = true;                       // … and the gradient of inputs[0] is needed
+  bool relu_follows = false;                      // the only reader is a relu that works in place
+  bool masks_relu = false;                        // a norm's backward also does that relu's
+  /// The end of a residual block whose sum or norm the node is; null if there is none.
   const BlockEnd* block_end = nullptr;
-  /// Of the sum's norms; [0]: of the norm of a max_pool.
+  /// The parameters of the sum's norms; [0]: those of the norm before a max_pool.
   std::array<std::vector<DeviceParameter>, 2> norm_parameters{};
   std::size_t pool = no_node;  // of a norm
   std::size_t norm = no_node;  // of a max_pool
@@ -149,13 +149,13 @@ class Layer {
   virtual ~Layer() = default;
   virtual std::size_t saved_bytes() const { return 0; }
   virtual std::size_t scratch_bytes() const { return 0; }
-  /// The same for backward_weights(), which may run beside other calls.
+  /// The scratch of backward_weights(), which may run beside other calls.
   virtual std::size_t weights_scratch_bytes() const { return 0; }
   /// Whether forward also computes the relu that follows.
   virtual bool does_relu() const { return false; }
   virtual void forward(const Buffers& buffers, const Step& step) = 0;
-  /// Both write (never add to) gradients: of the parameters, where backward() does not do it, and of
-  /// the inputs. Only a node with weights (OpTraits::weights) has the first.
+  /// Both write (never add to) gradients: of the parameters, where backward() does not do it, and
+  /// of the inputs. Only a node with weights (OpTraits::weights) has the first.
   virtual void backward_weights(const Buffers&, const Step&) {}
   virtual void backward(const Buffers& buffers, const Step& step) = 0;
 };

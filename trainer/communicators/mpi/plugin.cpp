@@ -48,10 +48,10 @@ void broadcast(std::byte* bytes, std::size_t count) {
   MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-// The counter is not one-sided: between the nodes of srun --mpi=pmix, Debian's Open MPI 4.1 makes a window
-// (MPI_Win_create, MPI_Win_allocate) with osc=pt2pt alone, which answers only while rank 0 is inside
-// MPI: a rank waited for two seconds while rank 0 slept that long. So rank 0 has to call MPI often
-// anyway, and answers by itself; its thread has nothing else to do.
+// The counter is not one-sided: between the nodes of srun --mpi=pmix, Debian's Open MPI 4.1 makes a
+// window (MPI_Win_create, MPI_Win_allocate) with osc=pt2pt alone, which answers only while rank 0
+// is inside MPI: a rank waited for two seconds while rank 0 slept that long. So rank 0 has to call
+// MPI often anyway, and answers by itself; its thread has nothing else to do.
 std::uint64_t counter = 0;  // on rank 0
 constexpr int ask_tag = 1, answer_tag = 2;
 

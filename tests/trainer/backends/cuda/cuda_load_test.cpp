@@ -61,8 +61,8 @@ TEST_P(CudaLoad, digests_are_those_of_the_loaders_threads_at_any_number_of_them)
   }
 }
 
-// What a step reads is decoded while the step before computes, into the other side; the batch's memory
-// is the loader's again as soon as it is uploaded.
+// What a step reads is decoded while the step before computes, into the other side; the batch's
+// memory is the loader's again as soon as it is uploaded.
 TEST_P(CudaLoad, a_session_learns_from_packed_batches_what_it_learns_from_their_pixels) {
   const TempDirectory directory;
   write_dataset(container("recordio"), packed_codec, directory / "set",

@@ -155,7 +155,8 @@ TEST_P(CudaPrecision, parameters_come_back_as_they_were_set) {
   }
 }
 
-// These pixels are exact in 16 bits, so only the output of an LSTM that computes in fp32 is rounded.
+// These pixels are exact in 16 bits, so only the output of an LSTM that computes in fp32 is
+// rounded.
 TEST_P(CudaPrecision, an_lstm_in_16_bits_is_that_of_fp32_with_its_output_rounded) {
   if (GetParam() == Device::real) GTEST_SKIP() << "cuBLASLt may choose another algorithm";
   Builder b("lstm", {8, 8, 1}, 5);

@@ -1,6 +1,6 @@
 #pragma once
-// Decodes batches of packed JPEGs into pixels on the device. Two sides take turns: while the kernels
-// read one batch, the next is copied into the other. For one thread.
+// Decodes batches of packed JPEGs into pixels on the device. Two sides take turns: while the
+// kernels read one batch, the next is copied into the other. For one thread.
 
 #include <array>
 #include <vector>
@@ -24,15 +24,15 @@ class BatchDecoder {
 
   explicit BatchDecoder(const DecoderSize& size);
 
-  /// Copies a batch to the device and queues its decoding into `pixels`, which has room for a batch.
-  /// The caller may reuse `batch` when this returns. Adds what it did to `counts`. Throws Error where
-  /// the batch is not of the decoder's size, and, with the sample's index, where a block of the
-  /// batch before the last one was damaged.
+  /// Copies a batch to the device and queues its decoding into `pixels`, which has room for a
+  /// batch. The caller may reuse `batch` when this returns. Adds what it did to `counts`. Throws
+  /// Error where the batch is not of the decoder's size, and, with the sample's index, where a
+  /// block of the batch before the last one was damaged.
   void decode(const loader::Batch& batch, std::byte* pixels, const DecodeStreams& streams,
               DecodeCounts& counts);
   /// Waits for all batches. Throws Error where a block was damaged.
   void wait();
-  /// Of the device, without the scratch memory, which depends on the images.
+  /// Bytes on the device, without the scratch memory, which depends on the images.
   std::size_t bytes() const;
 
  private:

@@ -24,8 +24,8 @@ struct Samples {
     return at > 0 ? at - 1 : at;
   }
 
-  // The value of pixel (x, y), upsampled where, and as, libjpeg does: smoothly by two, but not across
-  // in images of up to two samples; else by repetition.
+  // The value of pixel (x, y), upsampled where, and as, libjpeg does: smoothly by two, but not
+  // across in images of up to two samples; else by repetition.
   __device__ int pixel(std::uint32_t x, std::uint32_t y) const {
     const std::uint32_t sx = x / own.expand_across, sy = y / own.expand_down;
     const bool wide = own.expand_across == 2 && own.width > 2;

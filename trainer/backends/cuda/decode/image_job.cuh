@@ -28,8 +28,8 @@ struct BlockPlace {
   std::uint8_t component = 0, x = 0, y = 0;  // in blocks
 };
 
-/// One direction of resizing. Weight k of target t lies at weights_at + 4 · (k · span.count + t), so
-/// that neighbouring threads read neighbours.
+/// One direction of resizing. Weight k of target t lies at weights_at + 4 · (k · span.count + t),
+/// so that neighbouring threads read neighbours.
 struct AxisJob {
   formats::ResizeSpan span;
   std::uint32_t source = 0;  // the first source pixel that the span needs

@@ -29,8 +29,8 @@ struct EightSums {
 inline constexpr int islow_bits = 13;  // of its constants
 inline constexpr int pass_bits = 2;    // that the first pass keeps behind the point
 
-/// A pass of the transform over a column or a row, in units of 2^-islow_bits. The order and width of
-/// the operations are those of libjpeg-turbo's vector code, which decides what happens to
+/// A pass of the transform over a column or a row, in units of 2^-islow_bits. The order and width
+/// of the operations are those of libjpeg-turbo's vector code, which decides what happens to
 /// coefficients that no encoder writes.
 constexpr EightSums islow(const EightCoefficients& from) {
   const auto& in = from.values;

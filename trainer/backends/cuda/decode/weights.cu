@@ -1,5 +1,5 @@
-// The weights of resizing. Compiled without fused multiply-add (tools/cmake/cuda.cmake), as they are
-// on the CPU.
+// The weights of resizing. Compiled without fused multiply-add (tools/cmake/cuda.cmake), as they
+// are on the CPU.
 
 #include "formats/pixels/resize_filter.h"
 #include "trainer/backends/cuda/decode/launch.cuh"

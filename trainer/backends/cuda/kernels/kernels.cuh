@@ -17,8 +17,8 @@ inline constexpr std::int64_t max_grid_y = 65535;
 inline constexpr unsigned blocks_per_multiprocessor = 16;
 
 /// Every kernel calls it before anything else, because it may have started while the kernel before
-/// it still ran: waits for the end of that one, and lets the next kernel start early, too. Since all
-/// wait, a kernel that has begun comes after all that was queued before it.
+/// it still ran: waits for the end of that one, and lets the next kernel start early, too. Since
+/// all wait, a kernel that has begun comes after all that was queued before it.
 __device__ inline void begin_kernel() {
 #if !defined(__CUDACC__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
   cudaGridDependencySynchronize();

@@ -52,7 +52,7 @@ struct PooledGradient {
   __device__ Lanes<T, lanes> operator()(std::int64_t row, std::int64_t i) const {
     const std::int64_t image = row / of.s.in.plane;
     auto gradients = of(image, static_cast<std::uint32_t>(i - image * of.s.in.elements()));
-    // As the pool would have stored it.
+    // Rounds as the pool would have done to store it.
     for (float& value : gradients.values) value = static_cast<float>(static_cast<T>(value));
     return gradients;
   }

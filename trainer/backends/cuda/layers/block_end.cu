@@ -1,12 +1,13 @@
 // The end of a residual block, relu(branch + shortcut), with the norms of its inputs
 // (trainer/graph/fusion.h). Forward normalises, adds and stores which values are positive, one bit
-// each. Backward adds the terms of the output gradient, does the relu's, and finds the sums that the
-// norms need, in one pass:
+// each. Backward adds the terms of the output gradient, does the relu's, and finds the sums that
+// the norms need, in one pass:
 //
 //   forward    conv's output, shortcut ─────────────► output, bits
 //   backward   two terms, bits, conv's output(s) ───► gradient, sums by channel
 //
-// If both inputs are normalised, a second kernel of backward reads the gradient once for both norms.
+// If both inputs are normalised, a second kernel of backward reads the gradient once for both
+// norms.
 
 #include "trainer/backends/cuda/layers/block_end.cuh"
 
@@ -87,7 +88,7 @@ struct BackwardColumns {
                                 ? body.bits[i / lanes]
                                 : positive<T, lanes>(load<T, lanes>(body.output + i));
       for (unsigned k = 0; k < lanes; ++k) {
-        // As it is stored, because the norms read it again.
+        // Rounds as storing does, because the norms read it again.
         gradients.values[k] =
             (open >> k & 1U) == 0 ? 0.0F : static_cast<float>(static_cast<T>(gradients.values[k]));
       }

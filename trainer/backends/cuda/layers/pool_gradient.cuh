@@ -1,6 +1,6 @@
 #pragma once
-// The gradient of a max_pool's input, gathered from the windows that a value has won. The pool's own
-// backward uses it, or that of a norm before the pool.
+// The gradient of a max_pool's input, gathered from the windows that a value has won. The pool's
+// own backward uses it, or that of a norm before the pool.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
@@ -19,7 +19,7 @@ struct PoolGradient {
   PoolSides s;
   const T* output_gradient;
   const std::uint8_t* winners;
-  /// Of the values from offset `e` of an image on.
+  /// The gradients of the values from offset `e` of an image on.
   __device__ Lanes<T, lanes> operator()(std::int64_t image, std::uint32_t e) const {
     const PoolGeometry& g = s.g;
     const std::uint32_t channel = s.in.channel(e);

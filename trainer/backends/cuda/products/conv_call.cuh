@@ -30,7 +30,8 @@ class ConvCall {
   void run(const Context& context, const ConvBuffers& buffers);
 
  private:
-  /// Of the workspace: the filter gradient of a part, before it is added to those before.
+  /// Bytes of the workspace that hold the filter gradient of a part until it is added to the
+  /// others.
   std::size_t sum_bytes() const;
 
   ConvShape part_;

@@ -48,7 +48,7 @@ void fill(const Context& context, ValueType type, const DeviceMemory& memory) {
   });
 }
 
-/// Runs and times engines on the device, on tensors of its own. Throws Error if there is no memory for them.
+/// Runs and times engines on random tensors. Throws Error if there is no memory for these.
 class EngineTimer {
  public:
   EngineTimer(const Context& context, const ConvShape& shape)

@@ -43,27 +43,28 @@ struct ConvShape {
 /// The shape of a conv node. `stored`: its input as it lies in memory.
 ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, ValueType type);
 
-/// Whether the gradient of the filters is computed group by group. In 16 bits cuDNN has engines with
-/// tensor cores for each group of any convolution, but not for all groups at once. A group must be
-/// aligned.
+/// Whether the gradient of the filters is computed group by group. In 16 bits cuDNN has engines
+/// with tensor cores for each group of any convolution, but not for all groups at once. A group
+/// must be aligned.
 bool splits_filters(const ConvShape& shape);
-/// One group, as a convolution of some channels of the same tensors.
+/// The shape of one group, as a convolution of some channels of the same tensors.
 ConvShape group_of(const ConvShape& shape);
 
-/// Parts at most: beyond, an engine that needs no workspace is better than launches.
+/// The most parts: with more, an engine that needs no workspace is better than launches.
 inline constexpr std::int64_t max_conv_parts = 64;
 
 /// Whether a batch can be convolved in that many parts: 1 to max_conv_parts that are equal and
 /// aligned, and what is summed over them is fp32.
 bool can_split(const ConvShape& shape, ConvDirection direction, std::int64_t parts);
 
-/// One of these parts of a batch.
+/// The shape of one of these parts.
 ConvShape part_of(const ConvShape& shape, std::int64_t parts);
 
 /// The shape as text, for the cache: "bf16 x 64x3x224x224 filters 64x3x7x7 y …".
 std::string text_of(const ConvShape& shape);
 
-/// Of tensors: engines need it to load 16 bytes at once. device_alignment is a multiple.
+/// The alignment of tensors, in bytes: engines need it to load 16 bytes at once. device_alignment
+/// is a multiple.
 inline constexpr std::int64_t tensor_alignment = 16;
 
 /// The tensors that a direction reads and writes; in a backward direction some of the three are
@@ -94,8 +95,8 @@ class ConvExecution {
   ConvExecution(cudnnHandle_t cudnn, GraphDescriptor config);
 
   std::size_t workspace() const { return workspace_; }
-  /// Runs on the handle's stream. There is a descriptor for each set of buffers that it has seen, so
-  /// that a repeated step allocates no host memory either.
+  /// Runs on the handle's stream. There is a descriptor for each set of buffers that it has seen,
+  /// so that a repeated step allocates no host memory either.
   void run(cudnnHandle_t cudnn, const ConvBuffers& buffers);
 
  private:

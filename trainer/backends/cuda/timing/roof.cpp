@@ -11,8 +11,8 @@ namespace feedrate::trainer::cuda {
 
 namespace {
 
-// Of a square product: 8,448 on an H100. Several tiles for each multiprocessor, and long enough
-// that the ends of the product cost nothing.
+// The side of a square product: 8,448 on an H100. Several tiles for each multiprocessor, and long
+// enough that the ends of the product cost nothing.
 constexpr std::int64_t side_for_each_multiprocessor = 64;
 // Far more than the caches hold, but no more than a quarter of what is free.
 constexpr std::size_t max_copied = std::size_t{1} << 30;

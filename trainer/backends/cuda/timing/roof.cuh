@@ -7,8 +7,7 @@
 
 namespace feedrate::trainer::cuda {
 
-/// Of own_device(), in one of known_precisions. Takes a fraction of a second, and memory that
-/// is free.
+/// Measures own_device() in one of known_precisions. Takes a fraction of a second, and free memory.
 Roof measure_roof(const std::string& precision);
 
 }  // namespace feedrate::trainer::cuda

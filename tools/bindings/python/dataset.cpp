@@ -84,7 +84,7 @@ void add_dataset(nb::module_& module) {
       .def("__len__", [](const OpenDataset& dataset) { return dataset.data->size(); })
       .def("info", &info)
       .def("sample", &decoded, nb::arg("index"), "(image, label, name, boxes)")
-      .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.parts.empty(); })
+      .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.members.empty(); })
       .def("place", &place, nb::arg("index"), "(file, offset in bytes)");
   module.def("open", &open, nb::arg("path"));
 }

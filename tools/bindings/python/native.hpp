@@ -19,7 +19,7 @@ namespace feedrate::tools {
 /// A dataset and what reads it: loaders keep it open.
 struct OpenDataset {
   std::shared_ptr<const formats::Dataset> data;
-  std::vector<loader::MixMember> parts{};  // of a mix
+  std::vector<loader::MixMember> members{};  // of a mix
 };
 
 /// What an epoch holds, where it is not every sample once.

@@ -85,7 +85,7 @@ EpochPicks grouped(const OpenDataset& dataset, const nb::object& groups) {
 
 EpochPicks mixed(const OpenDataset& dataset, const nb::object& draws, bool shuffle) {
   return checked([&] {
-    return EpochPicks{loader::mixed(dataset.parts, read_draws(dataset, draws), shuffle)};
+    return EpochPicks{loader::mixed(dataset.members, read_draws(dataset, draws), shuffle)};
   });
 }
 
@@ -95,10 +95,10 @@ OpenDataset mix(const std::vector<OpenDataset>& datasets, const std::vector<doub
     OpenDataset made;
     for (std::size_t i = 0; i < datasets.size(); ++i) {
       all.push_back(datasets[i].data);
-      made.parts.push_back({datasets[i].data->size(), weights.at(i)});
+      made.members.push_back({datasets[i].data->size(), weights.at(i)});
     }
     made.data = std::make_shared<loader::Joined>(std::move(all));
-    loader::mixed(made.parts, made.data->size(), true);  // refuses weights that make no sense
+    loader::mixed(made.members, made.data->size(), true);  // refuses weights that make no sense
     return made;
   });
 }

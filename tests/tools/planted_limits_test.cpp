@@ -134,7 +134,7 @@ Measured measure(const Plant& plant) {
 /// As rows of a bench, judged by the report.
 Limit reported(const Plant& plant, const Measured& measured) {
   const unsigned workers = plant.one_core ? 1 : threads;
-  Run delivered = testing::delivered("lmdb", workers, measured.delivered, 100 * measured.stall);
+  Row delivered = testing::delivered("lmdb", workers, measured.delivered, 100 * measured.stall);
   const auto per_image = [&](double busy) {
     return 1e6 * busy / static_cast<double>(measured.together.images);
   };
@@ -142,12 +142,12 @@ Limit reported(const Plant& plant, const Measured& measured) {
   delivered.decode_us = per_image(measured.together.busy_decode);
   delivered.augment_us = per_image(measured.together.busy_augment);
   if (plant.one_core) delivered.compute_threads = 1;
-  Run compute = testing::demand(measured.compute);
+  Row compute = testing::demand(measured.compute);
   compute.kind = compute_kind;
-  std::vector<Run> rows{testing::demand(measured.demand), compute,
+  std::vector<Row> rows{testing::demand(measured.demand), compute,
                         testing::supply("lmdb", workers, measured.supply), delivered};
   if (plant.one_core) {
-    for (Run& row : rows) row.environment.cores = 1;
+    for (Row& row : rows) row.environment.cores = 1;
   }
   return judge(make_studies(rows).front()).limit;
 }

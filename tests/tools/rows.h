@@ -35,49 +35,49 @@ inline Environment invented_environment() {
           .time = "2001-02-03T04:05:06Z"};
 }
 
-inline Run supply(const std::string& format, unsigned threads, double rate) {
-  Run run;
-  run.kind = supply_kind;
-  run.dataset = "data/" + format;
-  run.format = format;
-  run.codec = "raw";
-  run.recipe = "none";
-  run.batch = 64;
-  run.threads = threads;
-  run.workers_seen = threads;
-  run.repeats = {rate * 0.995, rate, rate * 1.005};
-  run.images_per_second = rate;
-  run.digest = "d1";
-  run.environment = invented_environment();
-  return run;
+inline Row supply(const std::string& format, unsigned threads, double rate) {
+  Row row;
+  row.kind = supply_kind;
+  row.dataset = "data/" + format;
+  row.format = format;
+  row.codec = "raw";
+  row.recipe = "none";
+  row.batch = 64;
+  row.threads = threads;
+  row.workers_seen = threads;
+  row.repeats = {rate * 0.995, rate, rate * 1.005};
+  row.images_per_second = rate;
+  row.digest = "d1";
+  row.environment = invented_environment();
+  return row;
 }
 
-inline Run demand(double rate) {
-  Run run = supply("lmdb", 0, rate);
-  run.kind = demand_kind;
-  run.network = "lenet";
-  run.device = "cpu";
-  run.precision = "fp32";
-  run.threads = {};
-  run.workers_seen = {};
-  return run;
+inline Row demand(double rate) {
+  Row row = supply("lmdb", 0, rate);
+  row.kind = demand_kind;
+  row.network = "lenet";
+  row.device = "cpu";
+  row.precision = "fp32";
+  row.threads = {};
+  row.workers_seen = {};
+  return row;
 }
 
-inline Run delivered(const std::string& format, unsigned threads, double rate, double stall) {
-  Run run = supply(format, threads, rate);
-  run.kind = delivered_kind;
-  run.network = "lenet";
-  run.device = "cpu";
-  run.precision = "fp32";
-  run.stall_percent = stall;
-  return run;
+inline Row delivered(const std::string& format, unsigned threads, double rate, double stall) {
+  Row row = supply(format, threads, rate);
+  row.kind = delivered_kind;
+  row.network = "lenet";
+  row.device = "cpu";
+  row.precision = "fp32";
+  row.stall_percent = stall;
+  return row;
 }
 
 /// The same row with repeats that spread by `percent` around its median.
-inline Run spread(Run run, double percent) {
-  const double half = run.images_per_second * percent / 200;
-  run.repeats = {run.images_per_second - half, run.images_per_second, run.images_per_second + half};
-  return run;
+inline Row spread(Row row, double percent) {
+  const double half = row.images_per_second * percent / 200;
+  row.repeats = {row.images_per_second - half, row.images_per_second, row.images_per_second + half};
+  return row;
 }
 
 }  // namespace feedrate::testing

@@ -17,29 +17,29 @@ Value digits(const std::optional<unsigned>& number) {
 }
 
 // A trainer alone takes its batches from memory.
-Value loaded(const Run& run, const std::string& how) {
-  return is_trainer_alone(run.kind) ? Value() : Value(how);
+Value loaded(const Row& row, const std::string& how) {
+  return is_trainer_alone(row.kind) ? Value() : Value(how);
 }
 
 struct KeyAccess {
   ConditionKey key;
-  Value (*of)(const Run&);
+  Value (*of)(const Row&);
 };
 
 constexpr std::array accesses{
-    KeyAccess{{"kind", false}, [](const Run& run) { return Value(run.kind); }},
-    KeyAccess{{"tool", false}, [](const Run& run) { return Value(run.tool); }},
-    KeyAccess{{"dataset", false}, [](const Run& run) { return Value(run.dataset); }},
-    KeyAccess{{"format", false}, [](const Run& run) { return Value(run.format); }},
-    KeyAccess{{"codec", false}, [](const Run& run) { return Value(run.codec); }},
-    KeyAccess{{"decode", false}, [](const Run& run) { return loaded(run, run.decode); }},
-    KeyAccess{{"recipe", false}, [](const Run& run) { return Value(run.recipe); }},
-    KeyAccess{{"network", false}, [](const Run& run) { return run.network; }},
-    KeyAccess{{"device", false}, [](const Run& run) { return run.device; }},
-    KeyAccess{{"precision", false}, [](const Run& run) { return run.precision; }},
-    KeyAccess{{"batch", true}, [](const Run& run) { return digits(run.batch); }},
-    KeyAccess{{"cache", false}, [](const Run& run) { return loaded(run, run.cache); }},
-    KeyAccess{{"threads", true}, [](const Run& run) { return digits(run.threads); }},
+    KeyAccess{{"kind", false}, [](const Row& row) { return Value(row.kind); }},
+    KeyAccess{{"tool", false}, [](const Row& row) { return Value(row.tool); }},
+    KeyAccess{{"dataset", false}, [](const Row& row) { return Value(row.dataset); }},
+    KeyAccess{{"format", false}, [](const Row& row) { return Value(row.format); }},
+    KeyAccess{{"codec", false}, [](const Row& row) { return Value(row.codec); }},
+    KeyAccess{{"decode", false}, [](const Row& row) { return loaded(row, row.decode); }},
+    KeyAccess{{"recipe", false}, [](const Row& row) { return Value(row.recipe); }},
+    KeyAccess{{"network", false}, [](const Row& row) { return row.network; }},
+    KeyAccess{{"device", false}, [](const Row& row) { return row.device; }},
+    KeyAccess{{"precision", false}, [](const Row& row) { return row.precision; }},
+    KeyAccess{{"batch", true}, [](const Row& row) { return digits(row.batch); }},
+    KeyAccess{{"cache", false}, [](const Row& row) { return loaded(row, row.cache); }},
+    KeyAccess{{"threads", true}, [](const Row& row) { return digits(row.threads); }},
 };
 
 constexpr auto keys = [] {
@@ -48,7 +48,7 @@ constexpr auto keys = [] {
   return all;
 }();
 
-Value value_of(const Run& point, std::string_view key) {
+Value value_of(const Row& point, std::string_view key) {
   const auto* found =
       std::ranges::find(accesses, key, [](const KeyAccess& one) { return one.key.name; });
   return found == accesses.end() ? Value() : found->of(point);
@@ -62,14 +62,14 @@ bool contains(const std::vector<std::string>& values, const std::string& value) 
 
 std::span<const ConditionKey> condition_keys() { return keys; }
 
-bool Condition::fits(const Run& point) const {
+bool Condition::fits(const Row& point) const {
   return std::ranges::all_of(terms, [&](const Term& term) {
     const Value value = value_of(point, term.key);
     return value && contains(term.values, *value);
   });
 }
 
-bool Condition::allows(const Run& point) const {
+bool Condition::allows(const Row& point) const {
   return std::ranges::all_of(terms, [&](const Term& term) {
     const Value value = value_of(point, term.key);
     return !value || contains(term.values, *value);

@@ -25,10 +25,10 @@ struct Condition {
   };
   std::vector<Term> terms;
 
-  bool fits(const Run& point) const;
+  bool fits(const Row& point) const;
   /// Like fits(), but ignores keys that the point lacks (supply: network; demand: threads, decode,
   /// cache).
-  bool allows(const Run& point) const;
+  bool allows(const Row& point) const;
   std::string text() const;  // "network vgg16, threads 0 or 1"
 };
 

@@ -32,7 +32,7 @@ namespace {
 constexpr std::uint32_t some_classes = 10;
 
 /// Throws Error when the row's recipe or network does not suit the dataset's images.
-void check_images(const Run& row, const BenchDataset& dataset) {
+void check_images(const Row& row, const BenchDataset& dataset) {
   const Shape taken = recipe(row.recipe).shape(dataset.shape);
   if (!row.network) return;
   try {
@@ -103,7 +103,7 @@ void check_points(const std::vector<BenchPoint>& points,
   std::set<std::tuple<std::string, std::string, std::string>> images;
   std::set<std::pair<std::string, std::string>> precisions;
   for (const BenchPoint& point : points) {
-    const Run& row = point.row;
+    const Row& row = point.row;
     const auto dataset = std::ranges::find_if(
         datasets, [&](const BenchDataset& one) { return one.path.string() == row.dataset; });
     if (images.emplace(row.dataset, row.recipe, row.network.value_or("")).second) {

@@ -7,31 +7,31 @@
 namespace feedrate::tools {
 namespace {
 
-bool is_demand_of(const Run& row, const Run& point) {
+bool is_demand_of(const Row& row, const Row& point) {
   return row.kind == demand_kind && row.tool == point.tool && row.digest == point.digest &&
          row.recipe == point.recipe && row.batch == point.batch && row.network == point.network &&
          row.device == point.device && row.precision == point.precision &&
          row.compute_threads == point.compute_threads && row.images_per_second > 0;
 }
 
-bool is_supply_of(const Run& row, const Run& point) {
+bool is_supply_of(const Row& row, const Row& point) {
   return row.kind == supply_kind && row.tool == point.tool && row.digest == point.digest &&
          row.dataset == point.dataset && row.format == point.format && row.codec == point.codec &&
          row.decode == point.decode && row.recipe == point.recipe && row.batch == point.batch &&
          row.cache == point.cache && row.threads && row.images_per_second > 0;
 }
 
-Supply supply_of(const Run& row, unsigned threads) {
+Supply supply_of(const Row& row, unsigned threads) {
   Supply supply;
   supply.threads = threads;
   supply.rates = {row.images_per_second};
   return supply;
 }
 
-std::optional<Variant> variant_of(const Run& point, std::span<const Run> rows, unsigned cores) {
+std::optional<Variant> variant_of(const Row& point, std::span<const Row> rows, unsigned cores) {
   const bool own_thread = point.threads == 0U;
   std::optional<Variant> variant;
-  for (const Run& row : rows) {
+  for (const Row& row : rows) {
     if (!is_supply_of(row, point)) continue;
     if (own_thread && row.threads == 0U) {
       const Supply own = supply_of(row, 1);
@@ -48,9 +48,9 @@ std::optional<Variant> variant_of(const Run& point, std::span<const Run> rows, u
 
 }  // namespace
 
-std::optional<double> forecast(const Run& point, std::span<const Run> rows, unsigned cores) {
+std::optional<double> forecast(const Row& point, std::span<const Row> rows, unsigned cores) {
   const auto demand =
-      std::ranges::find_if(rows, [&](const Run& row) { return is_demand_of(row, point); });
+      std::ranges::find_if(rows, [&](const Row& row) { return is_demand_of(row, point); });
   const std::optional<Variant> variant = variant_of(point, rows, cores);
   if (demand == rows.end() || !variant) return std::nullopt;
   const Consumer consumer{.demand = demand->images_per_second,
@@ -60,7 +60,7 @@ std::optional<double> forecast(const Run& point, std::span<const Run> rows, unsi
   return delivered(*variant, consumer, std::min(point.threads.value_or(0), cores));
 }
 
-std::optional<double> forecast_error_percent(const Run& row) {
+std::optional<double> forecast_error_percent(const Row& row) {
   if (!row.predicted || row.images_per_second <= 0) return std::nullopt;
   return 100 * (*row.predicted / row.images_per_second - 1);
 }

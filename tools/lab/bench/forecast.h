@@ -12,10 +12,10 @@ namespace feedrate::tools {
 /// same dataset, recipe, batch and cache at the fewest (1 or more) and the most threads measured. A
 /// point without loader threads uses supply without threads where that was measured. Thread counts
 /// are capped at `cores`. Nothing when a row is missing.
-std::optional<double> forecast(const Run& point, std::span<const Run> rows, unsigned cores);
+std::optional<double> forecast(const Row& point, std::span<const Row> rows, unsigned cores);
 
 /// Error of the prediction in percent of the measured rate, positive when it was too high; nothing
 /// where none was made.
-std::optional<double> forecast_error_percent(const Run& row);
+std::optional<double> forecast_error_percent(const Row& row);
 
 }  // namespace feedrate::tools

@@ -58,7 +58,7 @@ Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const Ben
   const Finished finished = runner(point.command(options));
   const auto object = nlohmann::json::parse(finished.output);
   Repeat repeat{.row = point.row, .warmth = {}};
-  Run& row = repeat.row;
+  Row& row = repeat.row;
   if (row.cache == cold_cache) repeat.warmth = warmth(object);
   const auto rate = if_known<double>(object, "images_per_second");
   if (!rate) throw Error(join(point.title(), ": too short for a rate; give it more seconds"));
@@ -87,7 +87,7 @@ void Measurement::repeat(const BenchOptions& options, const Runner& runner,
   repeats_.back().row.predicted = predicted;
 }
 
-Run Measurement::row() const {
+Row Measurement::row() const {
   std::vector<double> rates;
   std::vector<double> predictions;
   for (const Repeat& one : repeats_) {
@@ -100,11 +100,11 @@ Run Measurement::row() const {
   };
   const Repeat& middle = *std::ranges::min_element(repeats_, {}, distance);
   if (!middle.warmth.empty()) warn(fmt::format("{}{}", point_.title(), middle.warmth));
-  Run run = middle.row;
-  run.images_per_second = rate;
-  run.repeats = std::move(rates);
-  if (!predictions.empty()) run.predicted = rounded(median(predictions), 1);
-  return run;
+  Row row = middle.row;
+  row.images_per_second = rate;
+  row.repeats = std::move(rates);
+  if (!predictions.empty()) row.predicted = rounded(median(predictions), 1);
+  return row;
 }
 
 }  // namespace feedrate::tools

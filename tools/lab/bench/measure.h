@@ -25,14 +25,14 @@ class Measurement {
   void repeat(const BenchOptions& options, const Runner& runner,
               std::optional<double> predicted = {});
   /// The row of the last process; needs at least one.
-  const Run& last() const { return repeats_.back().row; }
+  const Row& last() const { return repeats_.back().row; }
   /// The row of all processes so far (at least one), complete except for its environment. Warns
   /// when a cold point was partly warm.
-  Run row() const;
+  Row row() const;
 
  private:
   struct Repeat {
-    Run row;
+    Row row;
     std::string warmth;  // why a cold repeat was partly warm; "": it was cold
   };
   static Repeat measure_once(const BenchPoint& point, const BenchOptions& options,

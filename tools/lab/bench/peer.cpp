@@ -70,14 +70,14 @@ json parse(const fs::path& file, const std::string& text) {
   return object;
 }
 
-std::string graph_of(const Run& row) {
+std::string graph_of(const Row& row) {
   const std::unique_ptr<Dataset> dataset = open_dataset(row.dataset);
   const Network& definition = network(*row.network);
   const Shape taken = recipe(row.recipe).shape(dataset->info().shape);
   return graph_json(definition.build(taken, count_classes(*dataset)), definition.recipe());
 }
 
-std::vector<std::string> arguments(const Run& row, const BenchOptions& options) {
+std::vector<std::string> arguments(const Row& row, const BenchOptions& options) {
   std::vector<std::string> words{"--format", row.format, "--recipe", row.recipe};
   const auto add = [&](auto&&... more) { (words.emplace_back(more), ...); };
   add("--batch", std::to_string(row.batch));
@@ -134,7 +134,7 @@ const Peers::Abilities& Peers::abilities(const std::string& tool) {
   return found != asked_.end() ? found->second : asked_.emplace(tool, ask(tool)).first->second;
 }
 
-std::string Peers::cannot(const Run& point) {
+std::string Peers::cannot(const Row& point) {
   if (point.tool == own_tool) return "";
   const Abilities& can = abilities(point.tool);
   if (!can.absent.empty()) return join(point.tool, " is not available: ", can.absent);

@@ -27,7 +27,7 @@ class Peers {
  public:
   /// Why the point's tool cannot measure it, in a sentence; "" when it can. Feedrate can measure
   /// any.
-  std::string cannot(const Run& point);
+  std::string cannot(const Row& point);
 
   /// Removes the points of frameworks that are not installed, or whose adapter cannot measure them.
   /// Returns a sentence for each reason. Throws Error when an adapter itself fails.

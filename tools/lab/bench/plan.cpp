@@ -41,7 +41,7 @@ bool is_warm(const BenchPoint& point) { return point.row.cache == warm_cache; }
 
 class Planner {
  public:
-  Planner(const BenchOptions& options, unsigned cores, const std::function<bool(const Run&)>& reads)
+  Planner(const BenchOptions& options, unsigned cores, const std::function<bool(const Row&)>& reads)
       : options_(options), cores_(cores), reads_(reads), excluded_(options.exclude.size()) {}
 
   /// Plans the points of datasets that hold the same images.
@@ -63,7 +63,7 @@ class Planner {
   void plan(const std::vector<BenchDataset>& group, const std::string& tool) {
     for (const std::string& recipe : distinct(options_.recipes)) {
       for (const std::uint32_t batch : distinct(options_.batches)) {
-        Run row;
+        Row row;
         row.tool = tool;
         row.recipe = recipe;
         row.batch = batch;
@@ -90,7 +90,7 @@ class Planner {
   }
 
  private:
-  bool left_out(const Run& row) {
+  bool left_out(const Row& row) {
     bool out = false;
     for (std::size_t i = 0; i < excluded_.size(); ++i) {
       if (!options_.exclude[i].fits(row)) continue;
@@ -102,14 +102,14 @@ class Planner {
            });
   }
 
-  void add(const Run& row, std::vector<BenchPoint>& points) {
+  void add(const Row& row, std::vector<BenchPoint>& points) {
     if (points_.size() + supply_.size() + demand_.size() + delivered_.size() == max_points) {
       throw Error(join("these are more than ", grouped(max_points), " points"));
     }
     points.push_back({row});
   }
 
-  void add_loading(Run row, const std::vector<BenchDataset>& group,
+  void add_loading(Row row, const std::vector<BenchDataset>& group,
                    std::vector<BenchPoint>& points) {
     for (const BenchDataset& dataset : group) {
       row.dataset = dataset.path.string();
@@ -124,7 +124,7 @@ class Planner {
     }
   }
 
-  void add_threads(Run row, std::vector<BenchPoint>& points) {
+  void add_threads(Row row, std::vector<BenchPoint>& points) {
     for (const std::string& cache : distinct(options_.caches)) {
       row.cache = cache;
       for (const unsigned threads : distinct(options_.threads)) {
@@ -135,7 +135,7 @@ class Planner {
   }
 
   // Whether the row's images can be decoded in its way.
-  bool decodes(const Run& row) const {
+  bool decodes(const Row& row) const {
     if (row.decode == scaled_decode) {
       return row.codec == jpeg_codec.name() && loader::shrinks(loader::recipe(row.recipe));
     }
@@ -153,7 +153,7 @@ class Planner {
                 ", and there are none");
   }
 
-  void add_training(Run row, const std::vector<BenchDataset>& group, const std::string& network) {
+  void add_training(Row row, const std::vector<BenchDataset>& group, const std::string& network) {
     row.network = network;
     for (const std::string& device : distinct(options_.devices)) {
       row.device = device;
@@ -177,8 +177,8 @@ class Planner {
 
   // Batches in memory are the same whatever format they came from, so one dataset serves: the first
   // that the tool can read, of those not left out.
-  void add_trainer_alone(Run row, const std::vector<BenchDataset>& group) {
-    std::optional<Run> unread;
+  void add_trainer_alone(Row row, const std::vector<BenchDataset>& group) {
+    std::optional<Row> unread;
     for (const BenchDataset& dataset : group) {
       row.dataset = dataset.path.string();
       row.format = dataset.format;
@@ -199,7 +199,7 @@ class Planner {
 
   const BenchOptions& options_;
   unsigned cores_;
-  const std::function<bool(const Run&)>& reads_;
+  const std::function<bool(const Row&)>& reads_;
   std::vector<bool> excluded_;      // whether the exclusion has excluded any point
   std::set<std::string> decoded_;   // the ways to decode that suit some point
   std::vector<BenchPoint> supply_;  // of the current group, as the next two
@@ -265,13 +265,13 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
 
 std::vector<BenchPoint> plan_bench(const BenchOptions& options,
                                    const std::vector<BenchDataset>& datasets, unsigned cores,
-                                   const std::function<bool(const Run&)>& reads) {
+                                   const std::function<bool(const Row&)>& reads) {
   Planner planner(options, cores, reads);
   for (const auto& group : groups(datasets)) planner.plan(group);
   return planner.points();
 }
 
-bool same_point(const Run& a, const Run& b) {
+bool same_point(const Row& a, const Row& b) {
   const bool same_work = a.kind == b.kind && a.tool == b.tool && a.recipe == b.recipe &&
                          a.network == b.network && a.device == b.device &&
                          a.precision == b.precision && a.batch == b.batch &&

@@ -45,9 +45,9 @@ struct BenchDataset {
   std::uint32_t classes = 0;
 };
 
-/// A point to be measured: a Run without measurements.
+/// A point to be measured: a Row without measurements.
 struct BenchPoint {
-  Run row;
+  Row row;
   std::string title() const;  // "supply of lmdb × raw (data/lmdb), batch 64, 2 threads"
   /// Arguments of the process that measures it once with our tool (peer.h: other tools).
   std::vector<std::string> command(const BenchOptions& options) const;
@@ -68,9 +68,9 @@ struct BenchPoint {
 /// excludes nothing, or when there are too many points. Pure function, but for `reads`.
 std::vector<BenchPoint> plan_bench(
     const BenchOptions& options, const std::vector<BenchDataset>& datasets, unsigned cores,
-    const std::function<bool(const Run&)>& reads = [](const Run&) { return true; });
+    const std::function<bool(const Row&)>& reads = [](const Row&) { return true; });
 
 /// True when both rows measure the same thing.
-bool same_point(const Run& a, const Run& b);
+bool same_point(const Row& a, const Row& b);
 
 }  // namespace feedrate::tools

@@ -17,11 +17,11 @@ namespace {
 
 constexpr int open_flags = O_RDWR | O_APPEND | O_CLOEXEC;
 
-std::vector<Run> parse_rows(std::string_view text, const std::filesystem::path& path) {
-  std::vector<Run> rows;
+std::vector<Row> parse_rows(std::string_view text, const std::filesystem::path& path) {
+  std::vector<Row> rows;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
-    if (!line.empty()) rows.push_back(parse_run(line, path, number));
+    if (!line.empty()) rows.push_back(parse_row(line, path, number));
   }
   return rows;
 }
@@ -62,8 +62,8 @@ ResultsFile::~ResultsFile() {
   if (created_empty_) unlink(path_.c_str());
 }
 
-void ResultsFile::add(const Run& run) {
-  const std::string line = to_json_line(run) + "\n";
+void ResultsFile::add(const Row& row) {
+  const std::string line = to_json_line(row) + "\n";
   created_empty_ = false;
   const ssize_t written = write(file_.number(), line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size())) {

@@ -23,14 +23,14 @@ class ResultsFile {
   ResultsFile& operator=(const ResultsFile&) = delete;
 
   /// Rows that the file held when it was opened.
-  const std::vector<Run>& rows() const { return rows_; }
+  const std::vector<Row>& rows() const { return rows_; }
   /// Appends a row in one write and syncs it. Throws Error when that fails.
-  void add(const Run& run);
+  void add(const Row& row);
 
  private:
   std::filesystem::path path_;
   formats::Descriptor file_;  // locked while open
-  std::vector<Run> rows_;
+  std::vector<Row> rows_;
   bool created_empty_ = false;  // created here, without a row yet
 };
 

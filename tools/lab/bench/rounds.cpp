@@ -15,18 +15,18 @@ bool share_rounds(const BenchPoint& a, const BenchPoint& b) {
          supply == (b.row.kind == supply_kind);
 }
 
-bool is_predicted(const Run& row) { return row.kind == delivered_kind && row.tool == own_tool; }
+bool is_predicted(const Row& row) { return row.kind == delivered_kind && row.tool == own_tool; }
 
 class Rounds {
  public:
-  Rounds(const BenchOptions& options, std::vector<Run> rows, unsigned cores,
+  Rounds(const BenchOptions& options, std::vector<Row> rows, unsigned cores,
          const RoundsCalls& calls)
       : options_(options), rows_(std::move(rows)), cores_(cores), calls_(calls) {}
 
   void measure(std::span<const BenchPoint> points) {
     std::vector<Measurement> measurements(points.begin(), points.end());
     const std::size_t before = rows_.size();
-    std::vector<Run> finished;
+    std::vector<Row> finished;
     for (unsigned round = 1; round <= options_.repeat; ++round) {
       rows_.resize(before);  // predict from this round's rows, not the last one's
       for (Measurement& one : measurements) {
@@ -53,7 +53,7 @@ class Rounds {
   }
 
   const BenchOptions& options_;
-  std::vector<Run> rows_;  // to predict from: finished points, and this round's repeats
+  std::vector<Row> rows_;  // to predict from: finished points, and this round's repeats
   unsigned cores_;
   const RoundsCalls& calls_;
 };
@@ -61,7 +61,7 @@ class Rounds {
 }  // namespace
 
 void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& options,
-                       std::vector<Run> rows, unsigned cores, const RoundsCalls& calls) {
+                       std::vector<Row> rows, unsigned cores, const RoundsCalls& calls) {
   Rounds rounds(options, std::move(rows), cores, calls);
   while (!points.empty()) {
     const auto end = std::ranges::find_if_not(

@@ -17,7 +17,7 @@ struct RoundsCalls {
   /// A repeat of a point (but not its last) is done, with this rate in images/s.
   std::function<void(const BenchPoint& point, double rate)> repeated;
   /// A point is done; its row is complete except for its environment.
-  std::function<void(const BenchPoint& point, const Run& row)> finished;
+  std::function<void(const BenchPoint& point, const Row& row)> finished;
 };
 
 /// For one set of images after the other: rounds of supply, then rounds of demand and delivered;
@@ -26,6 +26,6 @@ struct RoundsCalls {
 /// prediction. `rows` come from an earlier run that is being resumed. Throws what `run` throws,
 /// after reporting the points that are done.
 void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& options,
-                       std::vector<Run> rows, unsigned cores, const RoundsCalls& calls);
+                       std::vector<Row> rows, unsigned cores, const RoundsCalls& calls);
 
 }  // namespace feedrate::tools

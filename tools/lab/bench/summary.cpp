@@ -18,13 +18,13 @@ namespace {
 struct Group {
   std::string_view kind;
   std::string digest;
-  std::vector<const Run*> rows;
+  std::vector<const Row*> rows;
 };
 
 std::vector<Group> groups(std::span<const BenchPoint> points) {
   std::vector<Group> found;
   for (const BenchPoint& point : points) {
-    const Run& row = point.row;
+    const Row& row = point.row;
     auto group = std::ranges::find_if(
         found, [&](const Group& one) { return one.kind == row.kind && one.digest == row.digest; });
     if (group == found.end()) group = found.insert(found.end(), Group{row.kind, row.digest, {}});
@@ -41,20 +41,20 @@ std::vector<Group> groups(std::span<const BenchPoint> points) {
 template <class Of>
 auto values(const Group& group, const Of& of) {
   std::set<decltype(of(*group.rows.front()))> found;
-  for (const Run* row : group.rows) found.insert(of(*row));
+  for (const Row* row : group.rows) found.insert(of(*row));
   return found;
 }
 
 std::string ranges_of(const Group& group) {
-  const auto tools = values(group, [](const Run& row) { return row.tool; });
-  const auto networks = values(group, [](const Run& row) { return row.network.value_or(""); });
-  const auto devices = values(group, [](const Run& row) { return row.device.value_or(""); });
-  const auto precisions = values(group, [](const Run& row) { return row.precision.value_or(""); });
-  const auto recipes = values(group, [](const Run& row) { return row.recipe; });
-  const auto batches = values(group, [](const Run& row) { return row.batch; });
-  const auto decodes = values(group, [](const Run& row) { return row.decode; });
-  const auto caches = values(group, [](const Run& row) { return row.cache; });
-  const auto threads = values(group, [](const Run& row) { return row.threads.value_or(0); });
+  const auto tools = values(group, [](const Row& row) { return row.tool; });
+  const auto networks = values(group, [](const Row& row) { return row.network.value_or(""); });
+  const auto devices = values(group, [](const Row& row) { return row.device.value_or(""); });
+  const auto precisions = values(group, [](const Row& row) { return row.precision.value_or(""); });
+  const auto recipes = values(group, [](const Row& row) { return row.recipe; });
+  const auto batches = values(group, [](const Row& row) { return row.batch; });
+  const auto decodes = values(group, [](const Row& row) { return row.decode; });
+  const auto caches = values(group, [](const Row& row) { return row.cache; });
+  const auto threads = values(group, [](const Row& row) { return row.threads.value_or(0); });
   std::string text;
   if (tools != std::set<std::string>{std::string(own_tool)}) {
     text += fmt::format("by {}; ", fmt::join(tools, ", "));

@@ -20,36 +20,36 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Calls `field(key, member)` for every member of a row: the only list of its keys, in order.
-template <class RunType, class Field>
-void for_each_field(RunType& run, const Field& field) {
-  field("schema", run.schema);
-  field("kind", run.kind);
-  field("tool", run.tool);
-  field("dataset", run.dataset);
-  field("format", run.format);
-  field("codec", run.codec);
-  field("decode", run.decode);
-  field("recipe", run.recipe);
-  field("network", run.network);
-  field("device", run.device);
-  field("precision", run.precision);
-  field("batch", run.batch);
-  field("cache", run.cache);
-  field("threads", run.threads);
-  field("compute_threads", run.compute_threads);
-  field("workers_seen", run.workers_seen);
-  field("repeats", run.repeats);
-  field("images_per_second", run.images_per_second);
-  field("predicted", run.predicted);
-  field("warmup_seconds", run.warmup_seconds);
-  field("stall_percent", run.stall_percent);
-  field("wait_ms", run.wait_ms);
-  field("read_us", run.read_us);
-  field("decode_us", run.decode_us);
-  field("augment_us", run.augment_us);
-  field("cpu_us", run.cpu_us);
-  field("digest", run.digest);
-  for_each_telemetry_field(run.telemetry, field);
+template <class RowType, class Field>
+void for_each_field(RowType& row, const Field& field) {
+  field("schema", row.schema);
+  field("kind", row.kind);
+  field("tool", row.tool);
+  field("dataset", row.dataset);
+  field("format", row.format);
+  field("codec", row.codec);
+  field("decode", row.decode);
+  field("recipe", row.recipe);
+  field("network", row.network);
+  field("device", row.device);
+  field("precision", row.precision);
+  field("batch", row.batch);
+  field("cache", row.cache);
+  field("threads", row.threads);
+  field("compute_threads", row.compute_threads);
+  field("workers_seen", row.workers_seen);
+  field("repeats", row.repeats);
+  field("images_per_second", row.images_per_second);
+  field("predicted", row.predicted);
+  field("warmup_seconds", row.warmup_seconds);
+  field("stall_percent", row.stall_percent);
+  field("wait_ms", row.wait_ms);
+  field("read_us", row.read_us);
+  field("decode_us", row.decode_us);
+  field("augment_us", row.augment_us);
+  field("cpu_us", row.cpu_us);
+  field("digest", row.digest);
+  for_each_telemetry_field(row.telemetry, field);
 }
 
 template <class EnvironmentType, class Field>
@@ -160,39 +160,39 @@ void refuse_other_schema(const ordered_json& object) {
 
 }  // namespace
 
-double spread_percent(const Run& run) {
-  if (run.repeats.size() < 2 || run.images_per_second <= 0) return 0;
-  const auto [low, high] = std::minmax_element(run.repeats.begin(), run.repeats.end());
-  return 100 * (*high - *low) / run.images_per_second;
+double spread_percent(const Row& row) {
+  if (row.repeats.size() < 2 || row.images_per_second <= 0) return 0;
+  const auto [low, high] = std::minmax_element(row.repeats.begin(), row.repeats.end());
+  return 100 * (*high - *low) / row.images_per_second;
 }
 
-std::string format_and_codec(const Run& run) {
-  const std::string_view how = run.decode == scaled_decode   ? ", scaled"
-                               : run.decode == device_decode ? ", decoded on the device"
+std::string format_and_codec(const Row& row) {
+  const std::string_view how = row.decode == scaled_decode   ? ", scaled"
+                               : row.decode == device_decode ? ", decoded on the device"
                                                              : "";
-  return join(run.format, " × ", run.codec, how);
+  return join(row.format, " × ", row.codec, how);
 }
 
-std::string to_json_line(const Run& run) {
+std::string to_json_line(const Row& row) {
   ordered_json object;
-  for_each_field(run, Put{object});
+  for_each_field(row, Put{object});
   ordered_json environment;
-  for_each_environment_field(run.environment, Put{environment});
+  for_each_environment_field(row.environment, Put{environment});
   object["environment"] = std::move(environment);
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-Run parse_run(std::string_view text, const std::filesystem::path& file, std::size_t line) {
-  Run run;
+Row parse_row(std::string_view text, const std::filesystem::path& file, std::size_t line) {
+  Row row;
   try {
     ordered_json object = ordered_json::parse(text);
     if (!object.is_object()) throw Error("expected an object {…}");
     refuse_other_schema(object);
     object.emplace("decode", full_decode);  // rows from before there was a choice lack it
-    for_each_field(run, Take{object});
+    for_each_field(row, Take{object});
     const ordered_json& environment = member(object, "environment");
     if (!environment.is_object()) refuse("environment", "an object", environment);
-    for_each_environment_field(run.environment, Take{environment});
+    for_each_environment_field(row.environment, Take{environment});
   } catch (const Error& problem) {
     fail(file, "line ", line, ": not a row of results: ", problem.what());
   } catch (const nlohmann::json::parse_error& problem) {
@@ -201,46 +201,46 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   } catch (const nlohmann::json::exception&) {
     fail(file, "line ", line, ": not a row of results: a number is too large");
   }
-  if (std::ranges::find(row_kinds, run.kind) == row_kinds.end()) {
-    fail(file, "line ", line, ": kind '", run.kind, "' is none of ",
+  if (std::ranges::find(row_kinds, row.kind) == row_kinds.end()) {
+    fail(file, "line ", line, ": kind '", row.kind, "' is none of ",
          fmt::format("{}", fmt::join(row_kinds, ", ")));
   }
-  if (run.cache != warm_cache && run.cache != cold_cache) {
-    fail(file, "line ", line, ": cache '", run.cache, "' is neither warm nor cold");
+  if (row.cache != warm_cache && row.cache != cold_cache) {
+    fail(file, "line ", line, ": cache '", row.cache, "' is neither warm nor cold");
   }
   constexpr std::string_view decodes[] = {full_decode, scaled_decode, device_decode};
-  if (std::ranges::find(decodes, run.decode) == std::end(decodes)) {
-    fail(file, "line ", line, ": decode '", run.decode, "' is neither full, scaled nor device");
+  if (std::ranges::find(decodes, row.decode) == std::end(decodes)) {
+    fail(file, "line ", line, ": decode '", row.decode, "' is neither full, scaled nor device");
   }
-  if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
-  const double highest = *std::max_element(run.repeats.begin(), run.repeats.end());
-  if (std::max(run.images_per_second, highest) > max_images_per_second) {
+  if (row.repeats.empty()) fail(file, "line ", line, ": no repeats");
+  const double highest = *std::max_element(row.repeats.begin(), row.repeats.end());
+  if (std::max(row.images_per_second, highest) > max_images_per_second) {
     fail(file, "line ", line, ": more than ", max_images_per_second, " images/s");
   }
-  if (!is_trainer_alone(run.kind) && !run.threads) fail(file, "line ", line, ": threads is null");
-  if (run.kind != supply_kind && !(run.network && run.device && run.precision)) {
+  if (!is_trainer_alone(row.kind) && !row.threads) fail(file, "line ", line, ": threads is null");
+  if (row.kind != supply_kind && !(row.network && row.device && row.precision)) {
     fail(file, "line ", line, ": network, device or precision is null");
   }
-  return run;
+  return row;
 }
 
-Rows read_rows(const std::filesystem::path& file) {
+ReadRows read_rows(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream || std::filesystem::is_directory(file)) fail(file, "cannot read it");
-  Rows rows;
+  ReadRows found;
   std::size_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
     if (line.empty()) continue;
     try {
-      rows.runs.push_back(parse_run(line, file, number));
+      found.rows.push_back(parse_row(line, file, number));
     } catch (const Error& problem) {
-      rows.refused.emplace_back(problem.what());
+      found.refused.emplace_back(problem.what());
     }
   }
-  if (rows.runs.empty() && !rows.refused.empty()) throw Error(rows.refused.front());
-  if (rows.runs.empty()) fail(file, "holds no rows");
-  return rows;
+  if (found.rows.empty() && !found.refused.empty()) throw Error(found.refused.front());
+  if (found.rows.empty()) fail(file, "holds no rows");
+  return found;
 }
 
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
 #pragma once
-// Run: one measured point, one line of results.jsonl. A value that could not be measured, or has no
+// Row: one measured point, one line of results.jsonl. A value that could not be measured, or has no
 // meaning for the kind of row, is absent here and null in the file, never 0.
 
 #include <array>
@@ -44,7 +44,7 @@ inline constexpr unsigned row_schema = 2;
 /// The tool of our own rows; the others name a framework.
 inline constexpr std::string_view own_tool = "feedrate";
 
-struct Run {
+struct Row {
   unsigned schema = row_schema;
   std::string kind;
   std::string tool{own_tool};  // or a framework: "pytorch", …
@@ -77,23 +77,23 @@ struct Run {
 };
 
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
-double spread_percent(const Run& run);
+double spread_percent(const Row& row);
 /// "lmdb × raw", "lmdb × jpeg, scaled", "lmdb × packed, decoded on the device"
-std::string format_and_codec(const Run& run);
+std::string format_and_codec(const Row& row);
 
 /// One line of results.jsonl, without the newline.
-std::string to_json_line(const Run& run);
+std::string to_json_line(const Row& row);
 /// Parses such a line. Throws Error naming `file` and `line` when it is malformed or of another
 /// schema.
-Run parse_run(std::string_view text, const std::filesystem::path& file, std::size_t line);
+Row parse_row(std::string_view text, const std::filesystem::path& file, std::size_t line);
 
 /// The content of a results file.
-struct Rows {
-  std::vector<Run> runs;
+struct ReadRows {
+  std::vector<Row> rows;
   std::vector<std::string> refused;  // why, with file and line, for each line that is not a row
 };
 /// Throws Error when the file cannot be read or holds no valid row; then with the first line's
 /// problem.
-Rows read_rows(const std::filesystem::path& file);
+ReadRows read_rows(const std::filesystem::path& file);
 
 }  // namespace feedrate::tools

@@ -85,23 +85,23 @@ std::vector<BenchPoint> make_plan(const BenchRequest& options, const BenchOption
   asked_by(options, [&] { check_points(plan_bench(bench, unread, cores), unread); });
   find_digests(datasets);
   if (options.plan.empty()) refuse_mixed(datasets);
-  const auto reads = [&](const Run& row) { return peers.cannot(row).empty(); };
+  const auto reads = [&](const Row& row) { return peers.cannot(row).empty(); };
   return asked_by(options, [&] { return plan_bench(bench, datasets, cores, reads); });
 }
 
 /// Rows of other machines do not count as done, and rates are not predicted from them.
-std::vector<Run> of_this_machine(std::vector<Run> rows) {
+std::vector<Row> of_this_machine(std::vector<Row> rows) {
   if (rows.empty()) return rows;
-  Run own;
+  Row own;
   own.environment = describe_environment(command_line());
   const std::string here = machine_of(own);
-  std::erase_if(rows, [&](const Run& row) { return machine_of(row) != here; });
+  std::erase_if(rows, [&](const Row& row) { return machine_of(row) != here; });
   return rows;
 }
 
-void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Run>& rows) {
+void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Row>& rows) {
   std::erase_if(points, [&](const BenchPoint& point) {
-    return std::ranges::any_of(rows, [&](const Run& row) { return same_point(row, point.row); });
+    return std::ranges::any_of(rows, [&](const Row& row) { return same_point(row, point.row); });
   });
 }
 
@@ -120,7 +120,7 @@ void warn_of_doubts(const std::vector<BenchPoint>& points) {
 }
 
 /// "95 % interval 4,950 to 5,074, spread 1.2 %". An interval of two repeats would say nothing.
-std::string repeats_text(const Run& row) {
+std::string repeats_text(const Row& row) {
   if (row.repeats.size() < 2) return "spread unknown: one repeat";
   if (row.repeats.size() == 2) {
     const auto [low, high] = std::ranges::minmax(row.repeats);
@@ -134,7 +134,7 @@ std::string repeats_text(const Run& row) {
 }
 
 /// "5,012 images/s (95 % interval 4,950 to 5,074, spread 1.2 %); predicted 5,100, 1.8 % too high"
-std::string rate_text(const Run& row) {
+std::string rate_text(const Row& row) {
   std::string text =
       fmt::format("{} images/s ({})", quantity(row.images_per_second), repeats_text(row));
   if (const auto error = forecast_error_percent(row)) {
@@ -144,9 +144,9 @@ std::string rate_text(const Run& row) {
   return text;
 }
 
-void note_prediction_error(const std::vector<Run>& rows) {
+void note_prediction_error(const std::vector<Row>& rows) {
   std::vector<double> errors;
-  for (const Run& row : rows) {
+  for (const Row& row : rows) {
     if (const auto error = forecast_error_percent(row)) errors.push_back(std::abs(*error));
   }
   if (errors.empty()) return;
@@ -155,7 +155,7 @@ void note_prediction_error(const std::vector<Run>& rows) {
 }
 
 /// The sentences that 'feedrate report' begins with.
-void note_verdicts(const std::vector<Run>& rows) {
+void note_verdicts(const std::vector<Row>& rows) {
   for (const Study& study : make_studies(rows)) note(sentence(study, judge(study)));
 }
 
@@ -169,8 +169,8 @@ class Results {
   bool kept() const { return file_.has_value(); }
   /// Nobody else shows the rows.
   bool wants_report() const { return !file_ && !prints_; }
-  std::vector<Run> rows() const { return file_ ? file_->rows() : std::vector<Run>(); }
-  void add(const Run& row) {
+  std::vector<Row> rows() const { return file_ ? file_->rows() : std::vector<Row>(); }
+  void add(const Row& row) {
     if (file_) file_->add(row);
     if (prints_) print(to_json_line(row) + "\n");
   }
@@ -205,7 +205,7 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
   const GracefulStop graceful;
   const std::string command = command_line();
   Remaining remaining(points.size() * bench.repeat);
-  std::vector<Run> rows = results.rows();
+  std::vector<Row> rows = results.rows();
   const std::size_t before = rows.size();
   RoundsCalls calls;
   calls.run = [&](const BenchPoint& point, const std::vector<std::string>& arguments) {
@@ -215,7 +215,7 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
   calls.repeated = [&](const BenchPoint& point, double rate) {
     note(fmt::format("{}: {} images/s{}", point.title(), quantity(rate), remaining.next()));
   };
-  calls.finished = [&](const BenchPoint& point, Run row) {
+  calls.finished = [&](const BenchPoint& point, Row row) {
     row.environment = describe_environment(command, row.dataset);
     if (row.tool != own_tool) row.environment.libraries = peers.libraries(row.tool);
     results.add(row);
@@ -253,7 +253,7 @@ int show_plan(const BenchRequest& options, const BenchOptions& bench) {
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
   if (options.resume && std::filesystem::exists(options.out)) {
-    leave_out_measured(points, of_this_machine(read_rows(options.out).runs));
+    leave_out_measured(points, of_this_machine(read_rows(options.out).rows));
   }
   leave_out_unable(peers, points);
   print(options.json ? plan_json(points, bench) : plan_text(points, bench));

@@ -37,11 +37,11 @@ void write(const fs::path& file, const std::string& text) {
   note(fmt::format("wrote {}", file.string()));
 }
 
-std::vector<Run> read(const fs::path& file) {
-  Rows rows =
+std::vector<Row> read(const fs::path& file) {
+  ReadRows found =
       fs::exists(file) ? advised(results_advice, [&] { return read_rows(file); }) : read_rows(file);
-  for (const std::string& problem : rows.refused) warn("left out: " + problem);
-  return std::move(rows.runs);
+  for (const std::string& problem : found.refused) warn("left out: " + problem);
+  return std::move(found.rows);
 }
 
 int run_comparison(const ReportRequest& options) {

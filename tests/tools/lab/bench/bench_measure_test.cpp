@@ -27,7 +27,7 @@ BenchPoint point(auto row) {
   return {row};
 }
 
-Run measure(const BenchPoint& point, unsigned repeats, const Runner& runner) {
+Row measure(const BenchPoint& point, unsigned repeats, const Runner& runner) {
   Measurement measurement(point);
   for (unsigned i = 0; i < repeats; ++i) measurement.repeat({}, runner);
   return measurement.row();

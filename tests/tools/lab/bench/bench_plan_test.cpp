@@ -35,9 +35,9 @@ std::vector<std::string> titles(const std::vector<BenchPoint>& points) {
 }
 
 TEST(HostileBenchPlan, a_dataset_whose_name_is_not_utf8_is_not_measured_again) {
-  auto run = testing::supply("lmdb", 1, 100);
-  run.dataset = "data/\xff";
-  EXPECT_TRUE(same_point(run, parse_run(to_json_line(run), "r", 1)));
+  auto row = testing::supply("lmdb", 1, 100);
+  row.dataset = "data/\xff";
+  EXPECT_TRUE(same_point(row, parse_row(to_json_line(row), "r", 1)));
 }
 
 TEST(UnitBenchPlan, a_path_named_twice_is_one_dataset) {
@@ -221,7 +221,7 @@ TEST(UnitBenchPlan, compute_is_measured_without_copies_to_the_device) {
   const auto words = point.command(options);
   EXPECT_EQ(std::ranges::count(words, "--resident"), 1);
   EXPECT_EQ(std::ranges::count(words, "--no-upload"), 1);
-  feedrate::tools::Run elsewhere = point.row;
+  feedrate::tools::Row elsewhere = point.row;
   elsewhere.dataset = "b";
   EXPECT_TRUE(same_point(point.row, elsewhere));
   elsewhere.kind = demand_kind;

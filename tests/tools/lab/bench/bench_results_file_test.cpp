@@ -36,7 +36,7 @@ TEST(HostileResultsFile, an_unfinished_line_of_a_killed_bench_is_cut_off) {
   const std::string whole = read_text(path);
   std::ofstream(path, std::ios::app) << whole.substr(0, whole.size() / 2);
   ResultsFile(path, Existing::resume).add(testing::supply("lmdb", 2, 2000));
-  EXPECT_EQ(read_rows(path).runs.size(), 2U);
+  EXPECT_EQ(read_rows(path).rows.size(), 2U);
 }
 
 TEST(HostileResultsFile, a_file_given_by_mistake_stays_as_it_was) {

@@ -12,7 +12,7 @@ using namespace formats;
 
 namespace {
 
-BenchPoint point(Run row) {
+BenchPoint point(Row row) {
   row.repeats.clear();
   return {row};
 }
@@ -24,13 +24,13 @@ const std::vector<BenchPoint> points = {
 /// What a bench of `repeat` repeats on two cores ran and reported.
 struct Heard {
   std::string order;  // of kinds and threads
-  std::vector<Run> rows;
+  std::vector<Row> rows;
   std::size_t repeated = 0;
 };
 
 /// `rate_of` gives the rate of each process, from its row and turn.
 template <class RateOf>
-Heard measure(unsigned repeat, const RateOf& rate_of, std::vector<Run> before = {}) {
+Heard measure(unsigned repeat, const RateOf& rate_of, std::vector<Row> before = {}) {
   BenchOptions options;
   options.repeat = repeat;
   Heard heard;
@@ -41,7 +41,7 @@ Heard measure(unsigned repeat, const RateOf& rate_of, std::vector<Run> before = 
     return Finished{.output = join(R"({"images_per_second": )", rate_of(one.row, turn++), "}")};
   };
   calls.repeated = [&](const BenchPoint&, double) { ++heard.repeated; };
-  calls.finished = [&](const BenchPoint&, const Run& row) { heard.rows.push_back(row); };
+  calls.finished = [&](const BenchPoint&, const Row& row) { heard.rows.push_back(row); };
   try {
     measure_in_rounds(points, options, std::move(before), 2, calls);
   } catch (const Error& error) {
@@ -51,7 +51,7 @@ Heard measure(unsigned repeat, const RateOf& rate_of, std::vector<Run> before = 
 }
 
 TEST(UnitBenchRounds, points_take_turns_supply_first) {
-  const Heard heard = measure(2, [](const feedrate::tools::Run&, int turn) { return 100 + turn; });
+  const Heard heard = measure(2, [](const feedrate::tools::Row&, int turn) { return 100 + turn; });
   EXPECT_EQ(heard.order, "supply1 supply2 supply1 supply2 demand0 delivered2 demand0 delivered2 ");
   EXPECT_EQ(heard.repeated, 4U);
   ASSERT_EQ(heard.rows.size(), 4U);
@@ -61,7 +61,7 @@ TEST(UnitBenchRounds, points_take_turns_supply_first) {
 
 /// `label` of each point that was run, in the order of three rounds.
 std::string order_of(const std::vector<BenchPoint>& measured,
-                     std::string (*label)(const feedrate::tools::Run& row)) {
+                     std::string (*label)(const feedrate::tools::Row& row)) {
   std::string order;
   RoundsCalls calls;
   calls.run = [&](const BenchPoint& one, const std::vector<std::string>&) {
@@ -69,7 +69,7 @@ std::string order_of(const std::vector<BenchPoint>& measured,
     return Finished{.output = R"({"images_per_second": 1})"};
   };
   calls.repeated = [](const BenchPoint&, double) {};
-  calls.finished = [](const BenchPoint&, const feedrate::tools::Run&) {};
+  calls.finished = [](const BenchPoint&, const feedrate::tools::Row&) {};
   measure_in_rounds(measured, {}, {}, 1, calls);
   return order;
 }
@@ -77,27 +77,27 @@ std::string order_of(const std::vector<BenchPoint>& measured,
 TEST(UnitBenchRounds, warm_and_cold_points_share_no_rounds) {
   std::vector<BenchPoint> both = {points[0], points[0]};
   both[1].row.cache = cold_cache;
-  EXPECT_EQ(order_of(both, [](const feedrate::tools::Run& row) { return row.cache; }),
+  EXPECT_EQ(order_of(both, [](const feedrate::tools::Row& row) { return row.cache; }),
             "warm warm warm cold cold cold ");
 }
 
 TEST(UnitBenchRounds, sets_of_images_come_one_after_the_other) {
   std::vector<BenchPoint> two = {points[0], points[0]};
   two[1].row.digest = "d2";
-  EXPECT_EQ(order_of(two, [](const feedrate::tools::Run& row) { return row.digest; }),
+  EXPECT_EQ(order_of(two, [](const feedrate::tools::Row& row) { return row.digest; }),
             "d1 d1 d1 d2 d2 d2 ");
 }
 
 TEST(UnitBenchRounds, a_slow_round_is_predicted_slow) {
   // An infinitely fast loader; from the second of three rounds on, the machine is half as fast.
-  const Heard heard = measure(3, [](const feedrate::tools::Run& row, int turn) {
+  const Heard heard = measure(3, [](const feedrate::tools::Row& row, int turn) {
     if (row.kind == supply_kind) return 1'000'000'000;
     return turn >= 8 ? 500 : 1000;
   });
   ASSERT_EQ(heard.rows.size(), 4U);
   EXPECT_EQ(heard.rows[3].repeats, (std::vector<double>{1000, 500, 500}));
   EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 500, 0.1);
-  const Heard slow = measure(1, [](const feedrate::tools::Run& row, int) {
+  const Heard slow = measure(1, [](const feedrate::tools::Row& row, int) {
     return row.kind == supply_kind ? 1'000'000'000 : 500;
   });
   EXPECT_NEAR(slow.rows[3].predicted.value_or(0), 500, 0.1);
@@ -114,20 +114,20 @@ TEST(UnitBenchRounds, peers_are_not_predicted) {
           },
       .repeated = [](const BenchPoint&, double) {},
       .finished = [&](const BenchPoint&,
-                      const feedrate::tools::Run& row) { predicted += row.predicted ? 1 : 0; }};
+                      const feedrate::tools::Row& row) { predicted += row.predicted ? 1 : 0; }};
   measure_in_rounds(theirs, {}, {}, 2, calls);
   EXPECT_EQ(predicted, 0U);
 }
 
 TEST(UnitBenchRounds, rows_of_an_earlier_run_predict_too) {
-  std::vector<feedrate::tools::Run> before = {testing::demand(700)};
+  std::vector<feedrate::tools::Row> before = {testing::demand(700)};
   const Heard heard = measure(
-      1, [](const feedrate::tools::Run&, int) { return 1'000'000'000; }, std::move(before));
+      1, [](const feedrate::tools::Row&, int) { return 1'000'000'000; }, std::move(before));
   EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 700, 0.1);
 }
 
 TEST(UnitBenchRounds, finished_points_are_reported_when_a_later_one_fails) {
-  const Heard heard = measure(2, [](const feedrate::tools::Run& row, int turn) {
+  const Heard heard = measure(2, [](const feedrate::tools::Row& row, int turn) {
     if (row.kind == delivered_kind && turn == 7) throw Error("no more");
     return 100;
   });

@@ -61,7 +61,7 @@ class CommandsBench : public ::testing::Test {
     std::vector<ordered_json> found;
     std::istringstream lines(slurp(at("r.jsonl")));
     for (std::string line; std::getline(lines, line);) {
-      EXPECT_TRUE(to_json_line(parse_run(line, "r.jsonl", found.size() + 1)) == line) << line;
+      EXPECT_TRUE(to_json_line(parse_row(line, "r.jsonl", found.size() + 1)) == line) << line;
       found.push_back(ordered_json::parse(line));
     }
     return found;

@@ -51,12 +51,12 @@ TEST(UnitEnvironment, names_the_gpu_and_its_driver) {
 }
 
 TEST(UnitEnvironment, comes_back_from_a_row_as_it_went) {
-  auto run = testing::supply("lmdb", 2, 6000);
-  run.environment.quota = 1.5;
-  run.environment.disk = "Invented SSD";
-  run.environment.disk_rotational = false;
-  const std::string line = to_json_line(run);
-  const Environment back = parse_run(line, "r.jsonl", 1).environment;
+  auto row = testing::supply("lmdb", 2, 6000);
+  row.environment.quota = 1.5;
+  row.environment.disk = "Invented SSD";
+  row.environment.disk_rotational = false;
+  const std::string line = to_json_line(row);
+  const Environment back = parse_row(line, "r.jsonl", 1).environment;
   EXPECT_EQ(back.quota, 1.5);
   EXPECT_EQ(back.disk, "Invented SSD");
   EXPECT_EQ(back.disk_rotational, false);
@@ -67,12 +67,12 @@ TEST(UnitEnvironment, comes_back_from_a_row_as_it_went) {
 }
 
 TEST(HostileEnvironment, a_disk_neither_rotational_nor_not_is_refused) {
-  auto run = testing::supply("lmdb", 2, 6000);
-  run.environment.disk_rotational = true;
-  std::string line = to_json_line(run);
+  auto row = testing::supply("lmdb", 2, 6000);
+  row.environment.disk_rotational = true;
+  std::string line = to_json_line(row);
   const std::string key = "\"disk_rotational\":";
   line.replace(line.find(key) + key.size(), 4, "7");
-  testing::expect_error([&] { parse_run(line, "r.jsonl", 3); }, {"r.jsonl", "line 3"});
+  testing::expect_error([&] { parse_row(line, "r.jsonl", 3); }, {"r.jsonl", "line 3"});
 }
 
 }  // namespace

@@ -23,12 +23,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(UnitRow, a_row_comes_back_as_it_went) {
-  auto run = testing::delivered("lmdb", 2, 6000, 1.5);
-  run.telemetry.cpu_seconds = 3.25;
-  run.telemetry.gpu_throttle = "none";
-  run.telemetry.upload_count = 7;
-  const std::string line = to_json_line(run);
-  EXPECT_EQ(to_json_line(parse_run(line, "results.jsonl", 1)), line);
+  auto row = testing::delivered("lmdb", 2, 6000, 1.5);
+  row.telemetry.cpu_seconds = 3.25;
+  row.telemetry.gpu_throttle = "none";
+  row.telemetry.upload_count = 7;
+  const std::string line = to_json_line(row);
+  EXPECT_EQ(to_json_line(parse_row(line, "results.jsonl", 1)), line);
   EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
@@ -73,9 +73,9 @@ TEST(UnitRow, what_was_not_measured_is_null_not_zero) {
 }
 
 TEST(UnitRow, a_name_that_is_not_utf8_still_makes_a_row) {
-  auto run = testing::supply("lmdb", 2, 6000);
-  run.dataset = "data/\xff";
-  EXPECT_NO_THROW(nlohmann::json::parse(to_json_line(run)));
+  auto row = testing::supply("lmdb", 2, 6000);
+  row.dataset = "data/\xff";
+  EXPECT_NO_THROW(nlohmann::json::parse(to_json_line(row)));
 }
 
 TEST(UnitRow, the_median_of_an_even_number_lies_between) {
@@ -88,47 +88,47 @@ TEST(HostileRow, a_malformed_line_names_file_and_line_and_the_others_are_kept) {
   const auto file = directory / "results.jsonl";
   const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
   std::ofstream(file) << good << "\n\n" << good.substr(0, good.size() / 2) << "\n" << good << "\n";
-  const Rows rows = read_rows(file);
-  EXPECT_EQ(rows.runs.size(), 2U);
-  ASSERT_EQ(rows.refused.size(), 1U);
+  const ReadRows read = read_rows(file);
+  EXPECT_EQ(read.rows.size(), 2U);
+  ASSERT_EQ(read.refused.size(), 1U);
   for (const char* part : {"results.jsonl", "line 3", "not a row of results"}) {
-    EXPECT_NE(rows.refused[0].find(part), std::string::npos) << rows.refused[0];
+    EXPECT_NE(read.refused[0].find(part), std::string::npos) << read.refused[0];
   }
 }
 
 TEST(HostileRow, a_row_of_another_schema_says_so) {
   const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
-  expect_error([&] { parse_run(replaced(good, "\"schema\":2,", ""), "r.jsonl", 7); },
+  expect_error([&] { parse_row(replaced(good, "\"schema\":2,", ""), "r.jsonl", 7); },
                {"line 7", "schema 1", "measure it again"});
-  expect_error([&] { parse_run(replaced(good, "\"schema\":2", "\"schema\":3"), "r.jsonl", 7); },
+  expect_error([&] { parse_row(replaced(good, "\"schema\":2", "\"schema\":3"), "r.jsonl", 7); },
                {"schema 3", "schema 2"});
 }
 
 TEST(UnitRow, rows_say_how_jpegs_were_decoded_and_older_ones_mean_in_full) {
   const std::string now = to_json_line(testing::delivered("lmdb", 2, 1000, 3));
-  const auto run = parse_run(replaced(now, "\"decode\":\"full\",", ""), "r.jsonl", 7);
-  EXPECT_EQ(run.decode, "full");
-  EXPECT_EQ(to_json_line(run), now);
-  auto other = run;
+  const auto row = parse_row(replaced(now, "\"decode\":\"full\",", ""), "r.jsonl", 7);
+  EXPECT_EQ(row.decode, "full");
+  EXPECT_EQ(to_json_line(row), now);
+  auto other = row;
   other.codec = "packed";
   other.decode = "device";
   EXPECT_EQ(format_and_codec(other), "lmdb × packed, decoded on the device");
-  EXPECT_EQ(parse_run(to_json_line(other), "r.jsonl", 7).decode, "device");
+  EXPECT_EQ(parse_row(to_json_line(other), "r.jsonl", 7).decode, "device");
   expect_error(
-      [&] { parse_run(replaced(now, "\"decode\":\"full\"", "\"decode\":\"gpu\""), "r.jsonl", 7); },
+      [&] { parse_row(replaced(now, "\"decode\":\"full\"", "\"decode\":\"gpu\""), "r.jsonl", 7); },
       {"line 7", "decode 'gpu'"});
 }
 
 TEST(HostileRow, a_missing_key_is_named) {
   const std::string line =
       replaced(to_json_line(testing::supply("lmdb", 2, 6000)), "\"digest\"", "\"digits\"");
-  expect_error([&] { parse_run(line, "r.jsonl", 7); }, {"r.jsonl", "line 7", "'digest'"});
+  expect_error([&] { parse_row(line, "r.jsonl", 7); }, {"r.jsonl", "line 7", "'digest'"});
 }
 
 TEST(HostileRow, a_value_of_another_type_is_refused) {
   const std::string line =
       replaced(to_json_line(testing::supply("lmdb", 2, 6000)), "\"batch\":64", "\"batch\":\"64\"");
-  expect_error([&] { parse_run(line, "r.jsonl", 7); },
+  expect_error([&] { parse_row(line, "r.jsonl", 7); },
                {"line 7", "batch: expected a whole number", "found \"64\""});
 }
 
@@ -136,21 +136,21 @@ TEST(HostileRow, a_number_beyond_its_range_is_refused_and_not_wrapped) {
   const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
   for (const std::string threads : {"-3", "1e30", "2.5", "4294967296"}) {
     const std::string line = replaced(good, "\"threads\":2", "\"threads\":" + threads);
-    expect_error([&] { parse_run(line, "r.jsonl", 7); }, {"line 7", "threads"});
+    expect_error([&] { parse_row(line, "r.jsonl", 7); }, {"line 7", "threads"});
   }
-  auto run = testing::supply("lmdb", 2, 6000);
-  run.images_per_second = -1;
-  expect_error([&] { parse_run(to_json_line(run), "r", 1); },
+  auto row = testing::supply("lmdb", 2, 6000);
+  row.images_per_second = -1;
+  expect_error([&] { parse_row(to_json_line(row), "r", 1); },
                {"images_per_second: expected a number of at least 0, found -1"});
-  run = testing::delivered("lmdb", 2, 6000, -50);
-  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"stall_percent", "found -50"});
+  row = testing::delivered("lmdb", 2, 6000, -50);
+  expect_error([&] { parse_row(to_json_line(row), "r", 1); }, {"stall_percent", "found -50"});
 }
 
 TEST(HostileRow, an_error_names_the_key_and_the_value_found) {
   const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
   const auto refused = [&](const std::string& from, const std::string& to,
                            std::initializer_list<std::string_view> parts) {
-    expect_error([&] { parse_run(replaced(good, from, to), "r.jsonl", 7); }, parts);
+    expect_error([&] { parse_row(replaced(good, from, to), "r.jsonl", 7); }, parts);
   };
   refused("\"images_per_second\":6000.0", "\"images_per_second\":true",
           {"images_per_second: expected a number", "true"});
@@ -158,25 +158,25 @@ TEST(HostileRow, an_error_names_the_key_and_the_value_found) {
   refused("\"dataset\":\"data/lmdb\"", "\"dataset\":[]", {"dataset: expected a text", "[]"});
   refused("\"environment\":{", "\"environment\":{\"a\":{", {"not a row of results", "no JSON"});
   refused("\"environment\":{", "\"environments\":{", {"lacks the key 'environment'"});
-  expect_error([] { parse_run("[1]", "r", 1); }, {"expected an object"});
-  expect_error([&] { parse_run(good.substr(0, 90), "r", 1); }, {"no JSON", "cut off"});
+  expect_error([] { parse_row("[1]", "r", 1); }, {"expected an object"});
+  expect_error([&] { parse_row(good.substr(0, 90), "r", 1); }, {"no JSON", "cut off"});
 }
 
 TEST(HostileRow, a_rate_that_no_machine_has_is_refused) {
-  const auto run = testing::supply("lmdb", 2, 1e300);
-  expect_error([&] { parse_run(to_json_line(run), "r", 3); }, {"line 3", "images/s"});
+  const auto row = testing::supply("lmdb", 2, 1e300);
+  expect_error([&] { parse_row(to_json_line(row), "r", 3); }, {"line 3", "images/s"});
 }
 
 TEST(HostileRow, an_unknown_kind_a_row_without_repeats_and_one_without_threads_are_refused) {
-  auto run = testing::supply("lmdb", 2, 6000);
-  run.kind = "guess";
-  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"'guess'", "supply"});
-  run = testing::supply("lmdb", 2, 6000);
-  run.repeats.clear();
-  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"no repeats"});
-  run = testing::delivered("lmdb", 2, 6000, 1);
-  run.threads.reset();
-  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"threads is null"});
+  auto row = testing::supply("lmdb", 2, 6000);
+  row.kind = "guess";
+  expect_error([&] { parse_row(to_json_line(row), "r", 1); }, {"'guess'", "supply"});
+  row = testing::supply("lmdb", 2, 6000);
+  row.repeats.clear();
+  expect_error([&] { parse_row(to_json_line(row), "r", 1); }, {"no repeats"});
+  row = testing::delivered("lmdb", 2, 6000, 1);
+  row.threads.reset();
+  expect_error([&] { parse_row(to_json_line(row), "r", 1); }, {"threads is null"});
 }
 
 TEST(HostileRow, an_absent_an_empty_and_a_foreign_file_say_what_they_are) {

@@ -11,14 +11,14 @@ using testing::demand;
 using testing::spread;
 
 TEST(UnitDoubts, quiet_release_rows_raise_none) {
-  const std::vector<feedrate::tools::Run> runs{demand(6000), delivered("lmdb", 1, 5900, 1)};
-  EXPECT_TRUE(doubts(runs, make_studies(runs)).empty());
+  const std::vector<feedrate::tools::Row> rows{demand(6000), delivered("lmdb", 1, 5900, 1)};
+  EXPECT_TRUE(doubts(rows, make_studies(rows)).empty());
 }
 
 TEST(UnitDoubts, a_gpu_that_did_not_throttle_raises_none) {
-  auto run = delivered("lmdb", 1, 5900, 1);
-  run.telemetry.gpu_throttle = "none";
-  EXPECT_TRUE(doubts({run}, make_studies({run})).empty());
+  auto row = delivered("lmdb", 1, 5900, 1);
+  row.telemetry.gpu_throttle = "none";
+  EXPECT_TRUE(doubts({row}, make_studies({row})).empty());
 }
 
 TEST(UnitDoubts, rows_with_different_compute_threads_in_one_curve_are_doubtful) {
@@ -33,16 +33,16 @@ TEST(UnitDoubts, rows_with_different_compute_threads_in_one_curve_are_doubtful) 
 }
 
 TEST(UnitDoubts, every_cause_has_its_sentence) {
-  auto run = spread(delivered("lmdb", 16, 9000, 1), 30);
-  run.environment.build_type = "Debug";
-  run.workers_seen = 3;
-  run.telemetry.gpu_throttle = "power cap";
+  auto row = spread(delivered("lmdb", 16, 9000, 1), 30);
+  row.environment.build_type = "Debug";
+  row.workers_seen = 3;
+  row.telemetry.gpu_throttle = "power cap";
   auto elsewhere = demand(6000);
   elsewhere.environment.cpu = "another";
   elsewhere.environment.commit = "7654321";
-  const std::vector<feedrate::tools::Run> runs{run, demand(6000), elsewhere};
+  const std::vector<feedrate::tools::Row> rows{row, demand(6000), elsewhere};
   std::string all;
-  for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
+  for (const std::string& sentence : doubts(rows, make_studies(rows))) all += sentence + "\n";
   for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
                            "fewer loader threads", "clocks in 1 row (power cap)",
                            "2 machines; each has studies", "2 commits", "exceeds demand"}) {

@@ -92,9 +92,9 @@ TEST(UnitTables, a_format_that_was_never_trained_is_shown_with_its_supply) {
 
 TEST(UnitTables, fewer_than_three_repeats_have_no_interval_and_one_has_no_spread) {
   const auto with = [](std::vector<double> repeats) {
-    tools::Run run = testing::delivered("lmdb", 1, 1000, 1);
-    run.repeats = std::move(repeats);
-    const auto studies = make_studies({run});
+    tools::Row row = testing::delivered("lmdb", 1, 1000, 1);
+    row.repeats = std::move(repeats);
+    const auto studies = make_studies({row});
     const StudyVerdict verdict = judge(studies.front());
     const auto cell = [](const Table& table, const char* head) -> std::string {
       const auto at = std::ranges::find(table.heads, head);

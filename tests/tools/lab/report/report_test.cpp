@@ -80,9 +80,9 @@ TEST(UnitMarkdown, it_holds_the_answer_the_tables_and_the_terms) {
 }
 
 TEST(HostileMarkdown, text_in_a_row_stays_text) {
-  auto run = testing::supply("lmdb", 1, 700000);
-  run.environment.command = "a|b `c` [d](e) <img>\n# f";
-  const std::string text = report_markdown(make_report({run}));
+  auto row = testing::supply("lmdb", 1, 700000);
+  row.environment.command = "a|b `c` [d](e) <img>\n# f";
+  const std::string text = report_markdown(make_report({row}));
   EXPECT_NE(text.find("a\\|b \\`c\\` \\[d\\](e) &lt;img> # f"), std::string::npos) << text;
 }
 
@@ -107,11 +107,11 @@ TEST(UnitPage, of_several_studies_the_headline_says_whose_answer_it_is_and_each_
 }
 
 TEST(HostilePage, text_in_a_row_cannot_leave_its_element_or_take_a_place) {
-  auto run = testing::supply("lmdb", 1, 700000);
-  run.dataset = "</style><script>alert(1)</script>";
-  run.environment.command = "feedrate bench '<i>'";
-  run.format = "<b>{page_css}";
-  const std::string page = report_html(make_report({run}));
+  auto row = testing::supply("lmdb", 1, 700000);
+  row.dataset = "</style><script>alert(1)</script>";
+  row.environment.command = "feedrate bench '<i>'";
+  row.format = "<b>{page_css}";
+  const std::string page = report_html(make_report({row}));
   for (const char* element : {"<script>", "<b>", "<i>"}) {
     EXPECT_EQ(page.find(element), std::string::npos) << element;
   }

@@ -14,7 +14,7 @@ using testing::demand;
 using testing::spread;
 using testing::supply;
 
-StudyVerdict verdict_of(const std::vector<Run>& runs) { return judge(make_studies(runs).front()); }
+StudyVerdict verdict_of(const std::vector<Row>& rows) { return judge(make_studies(rows).front()); }
 
 TEST(UnitVerdict, a_fed_trainer_gets_the_fewest_threads_that_feed_it) {
   const StudyVerdict verdict =
@@ -127,17 +127,17 @@ TEST(UnitVerdict, demand_alone_gives_no_answer) {
 
 // The rows of a quickstart: LeNet on two cores, where the report once blamed the loader.
 TEST(UnitVerdict, a_serial_load_of_a_few_percent_is_no_stall_and_the_loader_is_not_blamed) {
-  const auto on_two_cores = [](tools::Run run) {
-    run.environment.cores = 2;
-    run.compute_threads = 2;
-    return run;
+  const auto on_two_cores = [](tools::Row row) {
+    row.environment.cores = 2;
+    row.compute_threads = 2;
+    return row;
   };
-  std::vector<tools::Run> runs{on_two_cores(spread(demand(8840), 5)),
+  std::vector<tools::Row> rows{on_two_cores(spread(demand(8840), 5)),
                                on_two_cores(supply("recordio", 0, 158'210))};
-  runs.push_back(on_two_cores(spread(delivered("recordio", 0, 8663, 6.0), 4)));
-  runs.push_back(on_two_cores(spread(delivered("recordio", 1, 8700, 0.3), 4)));
-  runs.push_back(on_two_cores(spread(delivered("lmdb", 0, 8650, 1.0), 4)));
-  const auto study = make_studies(runs).front();
+  rows.push_back(on_two_cores(spread(delivered("recordio", 0, 8663, 6.0), 4)));
+  rows.push_back(on_two_cores(spread(delivered("recordio", 1, 8700, 0.3), 4)));
+  rows.push_back(on_two_cores(spread(delivered("lmdb", 0, 8650, 1.0), 4)));
+  const auto study = make_studies(rows).front();
   const StudyVerdict verdict = judge(study);
   EXPECT_EQ(verdict.limit, Limit::trainer);
   EXPECT_TRUE(

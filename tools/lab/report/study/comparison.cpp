@@ -17,34 +17,34 @@ using namespace formats;
 
 namespace {
 
-using Runs = std::vector<Run>;
+using Rows = std::vector<Row>;
 
-auto key_of(const Run& run) {
-  const auto kind = std::ranges::find(row_kinds, run.kind) - row_kinds.begin();
+auto key_of(const Row& row) {
+  const auto kind = std::ranges::find(row_kinds, row.kind) - row_kinds.begin();
   // Without a loader, any format of the same images will do.
-  const std::string format = is_trainer_alone(run.kind) ? "" : row_label(run);
-  return std::tuple(run.digest, run.recipe, run.batch, run.network, run.device, run.precision, kind,
-                    run.tool, format, run.threads, run.compute_threads);
+  const std::string format = is_trainer_alone(row.kind) ? "" : row_label(row);
+  return std::tuple(row.digest, row.recipe, row.batch, row.network, row.device, row.precision, kind,
+                    row.tool, format, row.threads, row.compute_threads);
 }
 
 struct Sides {
-  std::vector<const Run*> before, after;
+  std::vector<const Row*> before, after;
 };
 
-std::set<std::string> machines(const Runs& runs) {
+std::set<std::string> machines(const Rows& rows) {
   std::set<std::string> found;
-  for (const Run& run : runs) found.insert(machine_of(run));
+  for (const Row& row : rows) found.insert(machine_of(row));
   return found;
 }
 
-std::vector<std::string> doubts_of(const Runs& before, const Runs& after) {
+std::vector<std::string> doubts_of(const Rows& before, const Rows& after) {
   std::vector<std::string> sentences;
   if (machines(before) != machines(after)) {
     sentences.emplace_back("The two files come from different machines: the ratios compare those.");
   }
-  for (const Runs* runs : {&before, &after}) {
-    for (const std::string& doubt : doubts(*runs, make_studies(*runs))) {
-      sentences.push_back((runs == &before ? "Before: " : "After: ") + doubt);
+  for (const Rows* rows : {&before, &after}) {
+    for (const std::string& doubt : doubts(*rows, make_studies(*rows))) {
+      sentences.push_back((rows == &before ? "Before: " : "After: ") + doubt);
     }
   }
   return sentences;
@@ -94,26 +94,26 @@ std::string Comparison::summary() const {
   return text;
 }
 
-Comparison compare(const Runs& before, const Runs& after) {
-  Runs all = before;
+Comparison compare(const Rows& before, const Rows& after) {
+  Rows all = before;
   all.insert(all.end(), after.begin(), after.end());
   const std::map<std::string, std::string> datasets = dataset_names(all);
-  std::map<decltype(key_of(Run{})), Sides> sides;
-  for (const Run& run : before) sides[key_of(run)].before.push_back(&run);
-  for (const Run& run : after) sides[key_of(run)].after.push_back(&run);
+  std::map<decltype(key_of(Row{})), Sides> sides;
+  for (const Row& row : before) sides[key_of(row)].before.push_back(&row);
+  for (const Row& row : after) sides[key_of(row)].after.push_back(&row);
   Comparison comparison;
   for (const auto& [key, rows] : sides) {
     if (rows.before.empty() || rows.after.empty()) {
       ++(rows.after.empty() ? comparison.only_before : comparison.only_after);
       continue;
     }
-    const Run& run = *rows.after.front();
+    const Row& row = *rows.after.front();
     const Point from = pool(rows.before), to = pool(rows.after);
     if (from.rate <= 0 || to.rate <= 0) continue;
-    comparison.points.push_back({.study = empty_study(run, datasets.at(run.digest)).title(),
-                                 .kind = run.kind,
+    comparison.points.push_back({.study = empty_study(row, datasets.at(row.digest)).title(),
+                                 .kind = row.kind,
                                  .format = std::get<8>(key),
-                                 .threads = run.threads,
+                                 .threads = row.threads,
                                  .before = from.rate,
                                  .after = to.rate,
                                  .interval = ratio_interval(from.repeats, to.repeats)});

@@ -44,6 +44,6 @@ struct Comparison {
 
 /// Rows are of one point where all that was asked for is equal and the images are the same. Rates
 /// of 0 are left out.
-Comparison compare(const std::vector<Run>& before, const std::vector<Run>& after);
+Comparison compare(const std::vector<Row>& before, const std::vector<Row>& after);
 
 }  // namespace feedrate::tools

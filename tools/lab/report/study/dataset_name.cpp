@@ -15,24 +15,24 @@ constexpr std::array<std::string_view, 12> generic_names{"/",    "",        ".",
 
 /// The deepest folder of the path with neither a generic name nor the format's; "" when there is
 /// none.
-std::string descriptive_folder(const Run& run) {
+std::string descriptive_folder(const Row& row) {
   std::string deepest;
-  for (const std::filesystem::path& part : std::filesystem::path(run.dataset)) {
+  for (const std::filesystem::path& part : std::filesystem::path(row.dataset)) {
     const std::string name = part.string();
     const bool is_generic = std::ranges::find(generic_names, name) != generic_names.end();
-    if (!is_generic && name != run.format && name != run.format + "-" + run.codec) deepest = name;
+    if (!is_generic && name != row.format && name != row.format + "-" + row.codec) deepest = name;
   }
   return deepest;
 }
 
 }  // namespace
 
-std::map<std::string, std::string> dataset_names(const std::vector<Run>& runs) {
+std::map<std::string, std::string> dataset_names(const std::vector<Row>& rows) {
   std::map<std::string, std::set<std::string>> folders, digests;  // by digest, by folder
-  for (const Run& run : runs) {
-    const std::string folder = descriptive_folder(run);
-    folders[run.digest].insert(folder);
-    digests[folder].insert(run.digest);
+  for (const Row& row : rows) {
+    const std::string folder = descriptive_folder(row);
+    folders[row.digest].insert(folder);
+    digests[folder].insert(row.digest);
   }
   std::map<std::string, std::string> names;
   for (const auto& [digest, candidates] : folders) {

@@ -15,12 +15,12 @@ constexpr double wide_spread_percent = 5;
 // Delivered cannot exceed demand by more than the noise between repeats.
 constexpr double max_share_of_demand = 1.05;
 
-using Runs = std::vector<Run>;
+using Rows = std::vector<Row>;
 using Sentences = std::vector<std::string>;
 
-void doubt_builds(const Runs& runs, Sentences& sentences) {
+void doubt_builds(const Rows& rows, Sentences& sentences) {
   std::set<std::string> builds;
-  for (const Run& run : runs) builds.insert(run.environment.build_type);
+  for (const Row& row : rows) builds.insert(row.environment.build_type);
   for (const std::string& build : builds) {
     if (build == "Release" || build == "RelWithDebInfo") continue;
     sentences.push_back(fmt::format("Measured with a {} build: a release build has other rates.",
@@ -28,17 +28,17 @@ void doubt_builds(const Runs& runs, Sentences& sentences) {
   }
 }
 
-void doubt_threads(const Runs& runs, Sentences& sentences) {
+void doubt_threads(const Rows& rows, Sentences& sentences) {
   unsigned max_threads = 0;  // of the rows with more threads than cores
   unsigned cores = 0;        // of the machine with so many threads
   std::size_t missing = 0;
-  for (const Run& run : runs) {
-    const unsigned threads = run.threads.value_or(0);
-    if (threads > run.environment.cores && threads > max_threads) {
+  for (const Row& row : rows) {
+    const unsigned threads = row.threads.value_or(0);
+    if (threads > row.environment.cores && threads > max_threads) {
       max_threads = threads;
-      cores = run.environment.cores;
+      cores = row.environment.cores;
     }
-    if (run.workers_seen && *run.workers_seen < threads) ++missing;
+    if (row.workers_seen && *row.workers_seen < threads) ++missing;
   }
   if (max_threads > 0) {
     sentences.push_back(fmt::format("Rows with up to {} loader threads ran on {}.", max_threads,
@@ -51,27 +51,27 @@ void doubt_threads(const Runs& runs, Sentences& sentences) {
 }
 
 /// "supply lmdb × raw with 2 threads"; of a trainer alone, "demand"
-std::string what(const Run& run) {
-  if (!run.threads) return run.kind;
-  return fmt::format("{} {} with {}", run.kind, format_and_codec(run),
-                     counted(*run.threads, "thread"));
+std::string what(const Row& row) {
+  if (!row.threads) return row.kind;
+  return fmt::format("{} {} with {}", row.kind, format_and_codec(row),
+                     counted(*row.threads, "thread"));
 }
 
-void doubt_spread(const Runs& runs, Sentences& sentences) {
+void doubt_spread(const Rows& rows, Sentences& sentences) {
   const auto wide = std::ranges::count_if(
-      runs, [](const Run& run) { return spread_percent(run) > wide_spread_percent; });
+      rows, [](const Row& row) { return spread_percent(row) > wide_spread_percent; });
   if (wide == 0) return;
-  const Run& widest = *std::ranges::max_element(runs, {}, spread_percent);
+  const Row& widest = *std::ranges::max_element(rows, {}, spread_percent);
   sentences.push_back(fmt::format(
       "In {} of {} rows the repeats differ by more than {:.0f} %, at most by {:.0f} % ({}): the "
       "machine was not quiet.",
-      wide, runs.size(), wide_spread_percent, spread_percent(widest), what(widest)));
+      wide, rows.size(), wide_spread_percent, spread_percent(widest), what(widest)));
 }
 
-void doubt_clocks(const Runs& runs, Sentences& sentences) {
+void doubt_clocks(const Rows& rows, Sentences& sentences) {
   std::multiset<std::string> throttled;  // the reason, for each row
-  for (const Run& run : runs) {
-    const std::string reason = run.telemetry.gpu_throttle.value_or("none");
+  for (const Row& row : rows) {
+    const std::string reason = row.telemetry.gpu_throttle.value_or("none");
     if (reason != "none") throttled.insert(reason);
   }
   if (throttled.empty()) return;
@@ -96,12 +96,12 @@ void doubt_demand(const std::vector<Study>& studies, Sentences& sentences) {
 }
 
 /// Rows of one curve whose trainers computed with different numbers of threads.
-void doubt_compute_threads(const Runs& runs, Sentences& sentences) {
+void doubt_compute_threads(const Rows& rows, Sentences& sentences) {
   std::map<std::string, std::set<unsigned>> counts;
-  for (const Run& run : runs) {
-    if (run.kind != delivered_kind || !run.compute_threads) continue;
-    counts[fmt::format("{} by {} on {}", *run.network, run.tool, *run.device)].insert(
-        *run.compute_threads);
+  for (const Row& row : rows) {
+    if (row.kind != delivered_kind || !row.compute_threads) continue;
+    counts[fmt::format("{} by {} on {}", *row.network, row.tool, *row.device)].insert(
+        *row.compute_threads);
   }
   for (const auto& [trained, threads] : counts) {
     if (threads.size() < 2) continue;
@@ -111,11 +111,11 @@ void doubt_compute_threads(const Runs& runs, Sentences& sentences) {
   }
 }
 
-void doubt_origins(const Runs& runs, Sentences& sentences) {
+void doubt_origins(const Rows& rows, Sentences& sentences) {
   std::set<std::string> machines, commits;
-  for (const Run& run : runs) {
-    machines.insert(machine_of(run));
-    commits.insert(run.environment.commit);
+  for (const Row& row : rows) {
+    machines.insert(machine_of(row));
+    commits.insert(row.environment.commit);
   }
   if (machines.size() > 1) {
     sentences.push_back(fmt::format("The rows come from {} machines; each has studies of its own.",
@@ -128,15 +128,15 @@ void doubt_origins(const Runs& runs, Sentences& sentences) {
 
 }  // namespace
 
-std::vector<std::string> doubts(const Runs& runs, const std::vector<Study>& studies) {
+std::vector<std::string> doubts(const Rows& rows, const std::vector<Study>& studies) {
   Sentences sentences;
-  doubt_builds(runs, sentences);
-  doubt_threads(runs, sentences);
-  doubt_spread(runs, sentences);
-  doubt_clocks(runs, sentences);
+  doubt_builds(rows, sentences);
+  doubt_threads(rows, sentences);
+  doubt_spread(rows, sentences);
+  doubt_clocks(rows, sentences);
   doubt_demand(studies, sentences);
-  doubt_compute_threads(runs, sentences);
-  doubt_origins(runs, sentences);
+  doubt_compute_threads(rows, sentences);
+  doubt_origins(rows, sentences);
   return sentences;
 }
 

@@ -9,12 +9,12 @@ using namespace formats;
 
 namespace {
 
-/// `get`: a member of Run or a function of a Run. Absent where no row has the value.
+/// `get`: a member of Row or a function of a Row. Absent where no row has the value.
 template <class Get>
-std::optional<double> median_of(const std::vector<const Run*>& runs, const Get& get) {
+std::optional<double> median_of(const std::vector<const Row*>& rows, const Get& get) {
   std::vector<double> values;
-  for (const Run* run : runs) {
-    if (const std::optional<double> value = std::invoke(get, *run)) values.push_back(*value);
+  for (const Row* row : rows) {
+    if (const std::optional<double> value = std::invoke(get, *row)) values.push_back(*value);
   }
   if (values.empty()) return std::nullopt;
   return median(std::move(values));
@@ -22,17 +22,17 @@ std::optional<double> median_of(const std::vector<const Run*>& runs, const Get& 
 
 /// Joules of one image, from joules counted over the telemetry's window. Dividing the window's
 /// processor time by that of an image gives the number of images in it.
-std::optional<double> joules_per_image(const Run& run, std::optional<double> joules) {
-  const std::optional<double> seconds = run.telemetry.cpu_seconds;
-  if (!joules || !seconds || !run.cpu_us || *run.cpu_us <= 0 || *seconds <= 0) return std::nullopt;
-  return *joules * *run.cpu_us / (*seconds * 1e6);
+std::optional<double> joules_per_image(const Row& row, std::optional<double> joules) {
+  const std::optional<double> seconds = row.telemetry.cpu_seconds;
+  if (!joules || !seconds || !row.cpu_us || *row.cpu_us <= 0 || *seconds <= 0) return std::nullopt;
+  return *joules * *row.cpu_us / (*seconds * 1e6);
 }
 
 /// From the device's energy counter, else its mean power divided by the rate.
-std::optional<double> gpu_joules_per_image(const Run& run) {
-  if (const auto counted = joules_per_image(run, run.telemetry.gpu_energy_j)) return counted;
-  if (!run.telemetry.gpu_power_w || run.images_per_second <= 0) return std::nullopt;
-  return *run.telemetry.gpu_power_w / run.images_per_second;
+std::optional<double> gpu_joules_per_image(const Row& row) {
+  if (const auto counted = joules_per_image(row, row.telemetry.gpu_energy_j)) return counted;
+  if (!row.telemetry.gpu_power_w || row.images_per_second <= 0) return std::nullopt;
+  return *row.telemetry.gpu_power_w / row.images_per_second;
 }
 
 }  // namespace
@@ -42,36 +42,36 @@ std::optional<double> Point::prediction_error() const {
   return 100 * std::abs(*predicted - rate) / rate;
 }
 
-Point pool(const std::vector<const Run*>& runs) {
+Point pool(const std::vector<const Row*>& rows) {
   const auto telemetry = [&](auto Telemetry::*member) {
-    return median_of(runs, [&](const Run& run) { return run.telemetry.*member; });
+    return median_of(rows, [&](const Row& row) { return row.telemetry.*member; });
   };
-  const Run& first = *runs.front();
+  const Row& first = *rows.front();
   Point point;
   point.threads = first.threads.value_or(0);
   point.cores = first.environment.cores;
   point.computing = first.compute_threads.value_or(first.device == "cpu" ? point.cores : 1);
-  point.workers_seen = runs.back()->workers_seen;
-  for (const Run* run : runs) {
-    point.repeats.insert(point.repeats.end(), run->repeats.begin(), run->repeats.end());
+  point.workers_seen = rows.back()->workers_seen;
+  for (const Row* row : rows) {
+    point.repeats.insert(point.repeats.end(), row->repeats.begin(), row->repeats.end());
   }
   point.rate = median(point.repeats);
   point.low = std::ranges::min(point.repeats);
   point.high = std::ranges::max(point.repeats);
-  point.stall = median_of(runs, &Run::stall_percent);
-  point.predicted = median_of(runs, &Run::predicted);
-  point.read_us = median_of(runs, &Run::read_us);
-  point.decode_us = median_of(runs, &Run::decode_us);
-  point.augment_us = median_of(runs, &Run::augment_us);
-  point.cpu_us = median_of(runs, &Run::cpu_us);
+  point.stall = median_of(rows, &Row::stall_percent);
+  point.predicted = median_of(rows, &Row::predicted);
+  point.read_us = median_of(rows, &Row::read_us);
+  point.decode_us = median_of(rows, &Row::decode_us);
+  point.augment_us = median_of(rows, &Row::augment_us);
+  point.cpu_us = median_of(rows, &Row::cpu_us);
   point.peak_rss_mib = telemetry(&Telemetry::peak_rss_mib);
   point.planned_memory_mib = telemetry(&Telemetry::planned_memory_mib);
   point.gpu_own_memory_mib = telemetry(&Telemetry::gpu_own_memory_mib);
   point.gpu_memory_mib = telemetry(&Telemetry::gpu_memory_mib);
   point.gpu_power_w = telemetry(&Telemetry::gpu_power_w);
-  point.gpu_joules = median_of(runs, gpu_joules_per_image);
+  point.gpu_joules = median_of(rows, gpu_joules_per_image);
   point.cpu_joules = median_of(
-      runs, [](const Run& run) { return joules_per_image(run, run.telemetry.cpu_energy_j); });
+      rows, [](const Row& row) { return joules_per_image(row, row.telemetry.cpu_energy_j); });
   point.upload_gb_per_s = telemetry(&Telemetry::upload_gb_per_s);
   return point;
 }

@@ -50,7 +50,7 @@ struct Point {
 
 /// Merges rows (at least one) of the same point, possibly from several benches: pools their rates
 /// and takes the median of every other value.
-Point pool(const std::vector<const Run*>& runs);
+Point pool(const std::vector<const Row*>& rows);
 
 /// The point with this many threads, or null.
 const Point* at_threads(const std::vector<Point>& points, unsigned threads);

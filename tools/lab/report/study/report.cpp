@@ -2,12 +2,12 @@
 
 namespace feedrate::tools {
 
-Report make_report(std::vector<Run> runs) {
+Report make_report(std::vector<Row> rows) {
   Report report;
-  report.studies = make_studies(runs);
+  report.studies = make_studies(rows);
   for (const Study& study : report.studies) report.verdicts.push_back(judge(study));
-  report.doubts = doubts(runs, report.studies);
-  report.runs = std::move(runs);
+  report.doubts = doubts(rows, report.studies);
+  report.rows = std::move(rows);
   return report;
 }
 

@@ -10,7 +10,7 @@
 namespace feedrate::tools {
 
 struct Report {
-  std::vector<Run> runs;
+  std::vector<Row> rows;
   std::vector<Study> studies;
   std::vector<StudyVerdict> verdicts;  // one for each study
   std::vector<std::string> doubts;
@@ -18,8 +18,8 @@ struct Report {
 
 /// Reasons to doubt the rows, a sentence each: a debug build, more threads than cores, missing
 /// workers, a wide spread, a throttled GPU, delivered above demand, several machines or commits.
-std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<Study>& studies);
+std::vector<std::string> doubts(const std::vector<Row>& rows, const std::vector<Study>& studies);
 
-Report make_report(std::vector<Run> runs);
+Report make_report(std::vector<Row> rows);
 
 }  // namespace feedrate::tools

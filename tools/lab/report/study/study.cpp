@@ -12,71 +12,71 @@ using namespace formats;
 
 namespace {
 
-using RunList = std::vector<const Run*>;
+using RowList = std::vector<const Row*>;
 
 /// One point for each thread count, rising.
-std::vector<Point> points(const RunList& runs) {
-  std::map<unsigned, RunList> by_threads;
-  for (const Run* run : runs) by_threads[run->threads.value_or(0)].push_back(run);
+std::vector<Point> points(const RowList& rows) {
+  std::map<unsigned, RowList> by_threads;
+  for (const Row* row : rows) by_threads[row->threads.value_or(0)].push_back(row);
   std::vector<Point> result;
-  for (const auto& [threads, rows] : by_threads) result.push_back(pool(rows));
+  for (const auto& [threads, same] : by_threads) result.push_back(pool(same));
   return result;
 }
 
-bool shares_supply(const Study& study, const Run& run) {
-  return run.digest == study.digest && run.recipe == study.recipe && run.batch == study.batch &&
-         (study.machine.empty() || machine_of(run) == study.machine);
+bool shares_supply(const Study& study, const Row& row) {
+  return row.digest == study.digest && row.recipe == study.recipe && row.batch == study.batch &&
+         (study.machine.empty() || machine_of(row) == study.machine);
 }
 
 /// The studies of the rows, still without points. Sorted, because a bench measures in random order.
-std::vector<Study> empty_studies(const std::vector<Run>& runs) {
-  const std::map<std::string, std::string> names = dataset_names(runs);
+std::vector<Study> empty_studies(const std::vector<Row>& rows) {
+  const std::map<std::string, std::string> names = dataset_names(rows);
   std::set<std::string> machines;
-  for (const Run& run : runs) machines.insert(machine_of(run));
+  for (const Row& row : rows) machines.insert(machine_of(row));
   const auto key = [](const Study& one) {
     return std::tuple(one.network.empty(), one.dataset, one.digest, one.network, one.device,
                       one.precision, one.recipe, one.batch, one.machine);
   };
   std::map<decltype(key(Study{})), Study> sorted;
-  const auto add = [&](const Run& run) {
-    Study study = empty_study(run, names.at(run.digest));
-    if (machines.size() > 1) study.machine = machine_of(run);
+  const auto add = [&](const Row& row) {
+    Study study = empty_study(row, names.at(row.digest));
+    if (machines.size() > 1) study.machine = machine_of(row);
     sorted.try_emplace(key(study), std::move(study));
   };
-  for (const Run& run : runs) {
-    if (run.network) add(run);
+  for (const Row& row : rows) {
+    if (row.network) add(row);
   }
   // Supply without a trained network of the same images, recipe and batch is a study of its own.
-  for (const Run& run : runs) {
-    const auto covers = [&](const auto& study) { return shares_supply(study.second, run); };
-    if (!run.network && std::ranges::none_of(sorted, covers)) add(run);
+  for (const Row& row : rows) {
+    const auto covers = [&](const auto& study) { return shares_supply(study.second, row); };
+    if (!row.network && std::ranges::none_of(sorted, covers)) add(row);
   }
   std::vector<Study> studies;
   for (auto& [order, study] : sorted) studies.push_back(std::move(study));
   return studies;
 }
 
-bool belongs(const Study& study, const Run& run) {
-  return shares_supply(study, run) &&
-         (run.kind == supply_kind || (run.network == study.network && run.device == study.device &&
-                                      run.precision == study.precision));
+bool belongs(const Study& study, const Row& row) {
+  return shares_supply(study, row) &&
+         (row.kind == supply_kind || (row.network == study.network && row.device == study.device &&
+                                      row.precision == study.precision));
 }
 
 /// How the datasets of a study are stored. Where several have the same container and codec, their
 /// paths tell them apart: on different disks, say, their rates are not repeats of one measurement.
 class WaysStored {
  public:
-  WaysStored(const Study& study, const std::vector<Run>& runs) {
-    for (const Run& run : runs) {
-      if (belongs(study, run) && !is_trainer_alone(run.kind)) {
-        paths_[format_and_codec(run)].insert(run.dataset);
+  WaysStored(const Study& study, const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+      if (belongs(study, row) && !is_trainer_alone(row.kind)) {
+        paths_[format_and_codec(row)].insert(row.dataset);
       }
     }
   }
   /// "lmdb × raw" or "lmdb × raw (data/lmdb)"
-  std::string of(const Run& run) const {
-    const std::string way = format_and_codec(run);
-    return paths_.at(way).size() < 2 ? way : join(way, " (", run.dataset, ")");
+  std::string of(const Row& row) const {
+    const std::string way = format_and_codec(row);
+    return paths_.at(way).size() < 2 ? way : join(way, " (", row.dataset, ")");
   }
 
  private:
@@ -84,45 +84,45 @@ class WaysStored {
 };
 
 /// `stored_as` as a curve is called.
-std::string label(const Run& run, const std::string& stored_as) {
-  return join(run.tool == own_tool ? "" : run.tool + " · ", stored_as,
-              run.cache == cold_cache ? ", cold" : "");
+std::string label(const Row& row, const std::string& stored_as) {
+  return join(row.tool == own_tool ? "" : row.tool + " · ", stored_as,
+              row.cache == cold_cache ? ", cold" : "");
 }
 
-void add_curves(Study& study, const std::vector<Run>& runs) {
+void add_curves(Study& study, const std::vector<Row>& rows) {
   struct Members {
-    RunList supply, delivered;
+    RowList supply, delivered;
   };
   // The order of tables and colours: feedrate first, then by tool, format and cache.
   using Order = std::tuple<bool, std::string, std::string, bool>;
   std::map<Order, Members> curves;
-  const WaysStored ways(study, runs);
-  std::map<std::string, RunList> demands, computes;  // by tool
-  for (const Run& run : runs) {
-    if (!belongs(study, run)) continue;
-    if (is_trainer_alone(run.kind)) {
-      (run.kind == demand_kind ? demands : computes)[run.tool].push_back(&run);
+  const WaysStored ways(study, rows);
+  std::map<std::string, RowList> demands, computes;  // by tool
+  for (const Row& row : rows) {
+    if (!belongs(study, row)) continue;
+    if (is_trainer_alone(row.kind)) {
+      (row.kind == demand_kind ? demands : computes)[row.tool].push_back(&row);
       continue;
     }
     Members& members =
-        curves[{run.tool != own_tool, run.tool, ways.of(run), run.cache == cold_cache}];
-    (run.kind == supply_kind ? members.supply : members.delivered).push_back(&run);
+        curves[{row.tool != own_tool, row.tool, ways.of(row), row.cache == cold_cache}];
+    (row.kind == supply_kind ? members.supply : members.delivered).push_back(&row);
   }
-  const auto rate_of = [](const auto& rows, const std::string& tool) {
-    const auto found = rows.find(tool);
-    return found == rows.end() ? std::nullopt : std::optional(pool(found->second));
+  const auto rate_of = [](const auto& by_tool, const std::string& tool) {
+    const auto found = by_tool.find(tool);
+    return found == by_tool.end() ? std::nullopt : std::optional(pool(found->second));
   };
   for (const auto& [order, members] : curves) {
-    const Run& run = *(members.supply.empty() ? members.delivered : members.supply).front();
+    const Row& row = *(members.supply.empty() ? members.delivered : members.supply).front();
     const std::string& stored_as = std::get<2>(order);
-    study.curves.push_back({.format = label(run, stored_as),
-                            .tool = run.tool,
-                            .cache = run.cache,
+    study.curves.push_back({.format = label(row, stored_as),
+                            .tool = row.tool,
+                            .cache = row.cache,
                             .stored_as = stored_as,
                             .supply = points(members.supply),
                             .delivered = points(members.delivered),
-                            .demand = rate_of(demands, run.tool),
-                            .compute = rate_of(computes, run.tool)});
+                            .demand = rate_of(demands, row.tool),
+                            .compute = rate_of(computes, row.tool)});
   }
   study.demand = rate_of(demands, std::string(own_tool));
   if (!study.demand && demands.size() == 1) study.demand = pool(demands.begin()->second);
@@ -130,20 +130,20 @@ void add_curves(Study& study, const std::vector<Run>& runs) {
 
 }  // namespace
 
-Study empty_study(const Run& run, const std::string& dataset) {
-  return {.digest = run.digest,
+Study empty_study(const Row& row, const std::string& dataset) {
+  return {.digest = row.digest,
           .dataset = dataset,
-          .network = run.network.value_or(""),
-          .device = run.device.value_or(""),
-          .precision = run.precision.value_or(""),
-          .recipe = run.recipe,
-          .batch = run.batch};
+          .network = row.network.value_or(""),
+          .device = row.device.value_or(""),
+          .precision = row.precision.value_or(""),
+          .recipe = row.recipe,
+          .batch = row.batch};
 }
 
-std::string row_label(const Run& run) { return label(run, format_and_codec(run)); }
+std::string row_label(const Row& row) { return label(row, format_and_codec(row)); }
 
-std::string machine_of(const Run& run) {
-  const Environment& on = run.environment;
+std::string machine_of(const Row& row) {
+  const Environment& on = row.environment;
   return fmt::format("{}, {} cores, {}", on.cpu, on.cores, on.gpu.value_or("no GPU"));
 }
 
@@ -156,9 +156,9 @@ std::string Study::title() const {
   return fmt::format("{} on {}{}, {}, {}", network, images, device, precision, rest);
 }
 
-std::vector<Study> make_studies(const std::vector<Run>& runs) {
-  std::vector<Study> studies = empty_studies(runs);
-  for (Study& study : studies) add_curves(study, runs);
+std::vector<Study> make_studies(const std::vector<Row>& rows) {
+  std::vector<Study> studies = empty_studies(rows);
+  for (Study& study : studies) add_curves(study, rows);
   return studies;
 }
 

@@ -43,22 +43,22 @@ struct Study {
 };
 
 /// The study that a row belongs to, without points. `dataset` is the name of its images.
-Study empty_study(const Run& run, const std::string& dataset);
+Study empty_study(const Row& row, const std::string& dataset);
 
 /// What a row's curve is called: "lmdb × raw", "pytorch · lmdb × raw, cold".
-std::string row_label(const Run& run);
+std::string row_label(const Row& row);
 
 /// "AMD EPYC, 8 cores, no GPU": where the row was measured.
-std::string machine_of(const Run& run);
+std::string machine_of(const Row& row);
 
 /// Pools rows of the same point. Rows with different images (digests) or of different machines go
 /// to different studies, because their rates cannot be compared.
-std::vector<Study> make_studies(const std::vector<Run>& runs);
+std::vector<Study> make_studies(const std::vector<Row>& rows);
 
 /// Names the images of each digest: after the folder that all datasets with this digest, and no
 /// others, lie in ("mnist" for data/mnist/lmdb and data/mnist/recordio). Without such a folder, the
 /// digest's first eight digits, or "" where all rows have the same digest.
-std::map<std::string, std::string> dataset_names(const std::vector<Run>& runs);
+std::map<std::string, std::string> dataset_names(const std::vector<Row>& rows);
 
 /// Whether a verdict may choose this curve: feedrate's and warm ones only, where there are any.
 bool is_candidate(const Study& study, const Curve& curve);

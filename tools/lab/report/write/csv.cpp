@@ -24,16 +24,16 @@ bool is_formula(std::string_view text) {
 
 /// The row's values by column. The environment's keys are inlined; repeats become their lowest,
 /// highest and number.
-ordered_json columns_of_row(const Run& run) {
-  const ordered_json row = ordered_json::parse(to_json_line(run));
+ordered_json columns_of_row(const Row& row) {
+  const ordered_json object = ordered_json::parse(to_json_line(row));
   ordered_json columns;
-  for (const auto& [key, value] : row.items()) {
+  for (const auto& [key, value] : object.items()) {
     if (key == "environment") {
       columns.update(value);
     } else if (key == "repeats") {
-      columns["lowest"] = std::ranges::min(run.repeats);
-      columns["highest"] = std::ranges::max(run.repeats);
-      columns["repeats"] = run.repeats.size();
+      columns["lowest"] = std::ranges::min(row.repeats);
+      columns["highest"] = std::ranges::max(row.repeats);
+      columns["repeats"] = row.repeats.size();
     } else {
       columns[key] = value;
     }
@@ -56,8 +56,8 @@ std::string csv_field(const std::string& given) {
 
 std::string report_csv(const Report& report) {
   std::vector<std::string> lines;
-  for (const Run& run : report.runs) {
-    const ordered_json columns = columns_of_row(run);
+  for (const Row& row : report.rows) {
+    const ordered_json columns = columns_of_row(row);
     std::vector<std::string> heads, fields;
     for (const auto& [key, value] : columns.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();

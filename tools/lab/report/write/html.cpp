@@ -108,7 +108,7 @@ std::string fields_html(const Fields& fields) {
 
 std::string report_html(const Report& report) {
   const StudyVerdict& verdict = report.verdicts.front();
-  const Environment& environment = report.runs.front().environment;
+  const Environment& environment = report.rows.front().environment;
   const std::string on = fmt::format("{}, {} · {:.10}", environment.cpu,
                                      counted(environment.cores, "core"), environment.time);
   return fmt::format(

@@ -108,10 +108,10 @@ std::string report_json(const Report& report) {
                        {"prediction_error", error_json(prediction_error(study.curves))},
                        {"attribution", list_json(attribute(study), attribution_json)}});
   }
-  const auto row = [](const Run& run) { return ordered_json::parse(to_json_line(run)); };
+  const auto as_written = [](const Row& row) { return ordered_json::parse(to_json_line(row)); };
   const ordered_json object{{"studies", std::move(studies)},
                             {"doubts", report.doubts},
-                            {"rows", list_json(report.runs, row)}};
+                            {"rows", list_json(report.rows, as_written)}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

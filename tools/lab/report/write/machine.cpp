@@ -53,8 +53,8 @@ std::string joined(const std::vector<std::string>& values) {
 Fields machine_fields(const Report& report) {
   std::vector<std::string> keys, images;
   std::map<std::string, std::vector<std::string>> values;
-  for (const Run& run : report.runs) {
-    const auto environment = ordered_json::parse(to_json_line(run)).at("environment");
+  for (const Row& row : report.rows) {
+    const auto environment = ordered_json::parse(to_json_line(row)).at("environment");
     for (const auto& [key, value] : environment.items()) {
       add_once(keys, key);
       add_once(values[key], value_text(value));

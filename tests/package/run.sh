@@ -24,7 +24,8 @@ for file in man/man1/feedrate.1 man/man1/feedrate-convert.1 bash-completion/comp
   [ -s "$work/first/share/$file" ] || fail "share/$file is missing"
 done
 mv "$work/first" "$work/moved"
-quietly test -s "$work/moved/share/feedrate/schema.json"
+quietly grep -q '"additionalProperties"' "$work/moved/share/feedrate/schema.json"
+quietly grep -q '^| `images_per_second` |' "$work/moved/share/doc/Feedrate/JSON.md"
 
 echo "== every public header compiles by itself"
 cd "$work/moved/include/feedrate"

@@ -27,7 +27,7 @@ embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.cs
 add_executable(feedrate tools/program/cli/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)
 
-# It prints its own manual pages and shell completions, whenever it is linked.
+# It prints its own manual pages, shell completions and the description of its JSON, whenever it is linked.
 set(printed ${CMAKE_BINARY_DIR}/printed)
 add_custom_command(TARGET feedrate POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E make_directory ${printed}
@@ -35,7 +35,10 @@ add_custom_command(TARGET feedrate POST_BUILD
   COMMAND feedrate completion bash > ${printed}/feedrate
   COMMAND feedrate completion zsh > ${printed}/_feedrate
   COMMAND feedrate completion fish > ${printed}/feedrate.fish
-  COMMENT "Printing manual pages and shell completions" VERBATIM)
+  COMMAND feedrate schema > ${printed}/schema.json
+  COMMAND feedrate schema --markdown > ${printed}/tables.md
+  COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/tools/JSON.md ${printed}/tables.md > ${printed}/JSON.md
+  COMMENT "Printing manual pages, shell completions and the schema" VERBATIM)
 
 # In the build tree, the program finds the adapters of other frameworks here.
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/lab/peers ${CMAKE_BINARY_DIR}/peers SYMBOLIC)

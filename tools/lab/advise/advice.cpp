@@ -5,19 +5,16 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "tools/console/bars.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
 using namespace loader;
 
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::size_t name_columns = 32;
 constexpr std::size_t page_columns = 100;
@@ -101,43 +98,6 @@ std::string curve_text(const Prediction& prediction) {
   return text;
 }
 
-ordered_json number(double value, int digits) {
-  return null_unless<ordered_json>(std::isfinite(value), rounded(value, digits));
-}
-
-ordered_json as_json(const Supply& supply) {
-  return {{"threads", supply.threads},
-          {"repeats", supply.rates},
-          {"images_per_second", number(supply.rate(), 1)},
-          {"fetch_s_per_image", supply.read},
-          {"decode_s_per_image", supply.decode},
-          {"augment_s_per_image", supply.augment}};
-}
-
-ordered_json as_json(const Prediction& prediction) {
-  ordered_json curve = ordered_json::array();
-  for (const Considered& one : prediction.curve) {
-    curve.push_back({{"threads", one.threads},
-                     {"supply", number(one.supply, 1)},
-                     {"delivered", number(one.delivered, 1)},
-                     {"ruled_out", or_null<ordered_json>(outcome(one, prediction))}});
-  }
-  return curve;
-}
-
-ordered_json as_json(const Variant& variant, const Prediction& prediction) {
-  return {{"kept_as", variant.name},
-          {"bytes", variant.bytes},
-          {"threads", prediction.threads},
-          {"supply", number(prediction.supply, 1)},
-          {"delivered", number(prediction.delivered, 1)},
-          {"doubt_percent", number(100 * prediction.doubt, 1)},
-          {"limit", name(prediction.verdict.limit)},
-          {"curve", as_json(prediction)},
-          {"one_thread", as_json(variant.at_min)},
-          {"most_threads", as_json(variant.at_max)}};
-}
-
 }  // namespace
 
 const Alternative* Advice::best() const {
@@ -194,27 +154,115 @@ std::string Advice::text() const {
   return text;
 }
 
-std::string Advice::json() const {
-  ordered_json object{{"dataset", dataset},
-                      {"images", images},
-                      {"recipe", recipe},
-                      {"batch", batch},
-                      {"consumer", or_null<ordered_json>(consumer_name)},
-                      {"demand", number(consumer.demand, 1)},
-                      {"shares_cores", consumer.shares_cores},
-                      {"now", as_json(present, now)}};
-  ordered_json others = ordered_json::array();
-  for (const Alternative& one : alternatives) {
-    ordered_json other = as_json(one.variant, one.prediction);
-    other["convert_seconds"] = number(one.convert_seconds, 2);
-    other["command"] = one.command;
-    other["fits_memory"] = one.fits;
-    others.push_back(std::move(other));
-  }
-  object["alternatives"] = std::move(others);
-  const Alternative* const best = this->best();
-  object["advised"] = or_null<ordered_json>(best != nullptr ? best->variant.name : "");
-  return json_text(object);
+template <>
+inline constexpr Heading heading_of<Supply>{"supply", "What a loader alone was measured to do."};
+
+template <class Field>
+void for_each_field(const Supply& supply, const Field& field) {
+  const auto of_worker = [&](const char* key, double seconds, std::string_view meaning) {
+    field(key, seconds, {meaning, Unit{"s"}});
+  };
+  field("threads", supply.threads, {"of the loader"});
+  field("repeats", supply.rates, {"one for each round", Unit{"images/s"}});
+  field("images_per_second", supply.rates.empty() ? 0 : supply.rate(),
+        {"their median", Unit{"images/s"}, Digits{1}});
+  of_worker("fetch_s_per_image", supply.read, "of a worker, to read an image");
+  of_worker("decode_s_per_image", supply.decode, "of a worker, to decode it");
+  of_worker("augment_s_per_image", supply.augment, "of a worker, to resize and augment it");
 }
+
+namespace {
+
+struct Tried {
+  Considered considered;
+  std::string outcome;
+};
+
+struct Predicted {
+  Variant variant;
+  Prediction prediction;
+};
+
+}  // namespace
+
+template <class Field>
+void for_each_field(const Tried& tried, const Field& field) {
+  field("threads", tried.considered.threads, {"0: the trainer loads"});
+  field("supply", tried.considered.supply,
+        {"predicted from those measured", Unit{"images/s"}, Digits{1}});
+  field("delivered", tried.considered.delivered,
+        {"predicted from those measured", Unit{"images/s"}, Digits{1}});
+  field("ruled_out", unless_empty(tried.outcome),
+        {"why not this number: `slower` than the best, or `no faster than` the chosen one",
+         Null{"chosen"}});
+}
+
+template <>
+inline constexpr Heading heading_of<Predicted>{
+    "variant", "The images in one format, and what is predicted of them."};
+
+template <class Field>
+void for_each_field(const Predicted& predicted, const Field& field) {
+  const Variant& variant = predicted.variant;
+  const Prediction& prediction = predicted.prediction;
+  std::vector<Tried> curve;
+  for (const Considered& one : prediction.curve) curve.push_back({one, outcome(one, prediction)});
+  field("kept_as", variant.name, {"format, codec, size: `lmdb raw short:256`"});
+  field("bytes", variant.bytes, {"of the whole dataset"});
+  field("threads", prediction.threads,
+        {"the fewest that deliver as much as the best: within the spread of the repeats, but 3 % "
+         "at least and 10 % at most. 0: the trainer loads"});
+  field("supply", prediction.supply,
+        {"with that many threads, predicted", Unit{"images/s"}, Digits{1}});
+  field("delivered", prediction.delivered,
+        {"to the consumer, predicted", Unit{"images/s"}, Digits{1}});
+  field("doubt_percent", 100 * prediction.doubt,
+        {"uncertainty of `delivered`, ±", Unit{"%"}, Digits{1}});
+  field("limit", name(prediction.verdict.limit), {"what would limit it"});
+  field("curve", curve, {"every number of threads that was considered: up to one for each core"});
+  field("one_thread", variant.at_min, {"measured with one thread"});
+  field("most_threads", variant.at_max, {"measured with the largest number allowed"});
+}
+
+template <>
+inline constexpr Heading heading_of<Alternative>{"alternative", "A variant that was tried."};
+
+template <class Field>
+void for_each_field(const Alternative& one, const Field& field) {
+  for_each_field(Predicted{one.variant, one.prediction}, field);
+  field("convert_seconds", one.convert_seconds,
+        {"time to convert all images", Unit{"s"}, Digits{2}});
+  field("command", one.command, {"the command that converts"});
+  field("fits_memory", one.fits,
+        {"whether it fits into the machine's memory, or the dataset itself does not"});
+}
+
+template <>
+inline constexpr Heading heading_of<Advice>{"advise", "What `feedrate advise` prints."};
+
+template <class Field>
+void for_each_field(const Advice& advice, const Field& field) {
+  const double demand = advice.consumer.demand;
+  const Alternative* const best = advice.best();
+  field("dataset", advice.dataset, {"as given"});
+  field("images", advice.images, {"in the dataset"});
+  field("recipe", advice.recipe, {"augmentation"});
+  field("batch", advice.batch, {"images in a batch"});
+  field("consumer", unless_empty(advice.consumer_name),
+        {"`lenet on cpu`, `--target`", Null{"neither was given"}});
+  field(
+      "demand", only_if(std::isfinite(demand), demand),
+      {"rate that the consumer can take", Unit{"images/s"}, Null{"nothing limits it"}, Digits{1}});
+  field("shares_cores", advice.consumer.shares_cores,
+        {"whether the trainer runs on the loader's cores"});
+  field("now", Predicted{advice.present, advice.now}, {"the dataset as it is"});
+  field("alternatives", advice.alternatives, {"conversions that were tried on some images"});
+  field("advised", unless_empty(best != nullptr ? best->variant.name : ""),
+        {"`kept_as` of the best alternative", Null{"no gain is larger than its uncertainty"}});
+}
+
+Description describe_advise() { return description_of(Advice{}); }
+
+std::string Advice::json() const { return json_text_of(*this); }
 
 }  // namespace feedrate::tools

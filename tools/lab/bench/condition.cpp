@@ -4,54 +4,30 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
+
+#include "tools/lab/measure/row_fields.h"
 
 namespace feedrate::tools {
 namespace {
 
 using Value = std::optional<std::string>;
 
-Value digits(const std::optional<unsigned>& number) {
-  return number ? Value(std::to_string(*number)) : Value();
+Value as_text(const std::string& text) { return text; }
+Value as_text(std::uint32_t number) { return std::to_string(number); }
+template <class T>
+Value as_text(const std::optional<T>& value) {
+  return value ? as_text(*value) : Value();
 }
-
-// A trainer alone takes its batches from memory.
-Value loaded(const Row& row, const std::string& how) {
-  return is_trainer_alone(row.kind) ? Value() : Value(how);
-}
-
-struct KeyAccess {
-  ConditionKey key;
-  Value (*of)(const Row&);
-};
-
-constexpr std::array accesses{
-    KeyAccess{{"kind", false}, [](const Row& row) { return Value(row.kind); }},
-    KeyAccess{{"tool", false}, [](const Row& row) { return Value(row.tool); }},
-    KeyAccess{{"dataset", false}, [](const Row& row) { return Value(row.dataset); }},
-    KeyAccess{{"format", false}, [](const Row& row) { return Value(row.format); }},
-    KeyAccess{{"codec", false}, [](const Row& row) { return Value(row.codec); }},
-    KeyAccess{{"decode", false}, [](const Row& row) { return loaded(row, row.decode); }},
-    KeyAccess{{"recipe", false}, [](const Row& row) { return Value(row.recipe); }},
-    KeyAccess{{"network", false}, [](const Row& row) { return row.network; }},
-    KeyAccess{{"device", false}, [](const Row& row) { return row.device; }},
-    KeyAccess{{"precision", false}, [](const Row& row) { return row.precision; }},
-    KeyAccess{{"batch", true}, [](const Row& row) { return digits(row.batch); }},
-    KeyAccess{{"cache", false}, [](const Row& row) { return loaded(row, row.cache); }},
-    KeyAccess{{"threads", true}, [](const Row& row) { return digits(row.threads); }},
-};
-
-constexpr auto keys = [] {
-  std::array<ConditionKey, accesses.size()> all{};
-  for (std::size_t i = 0; i < accesses.size(); ++i) all[i] = accesses[i].key;
-  return all;
-}();
 
 Value value_of(const Row& point, std::string_view key) {
-  const auto* found =
-      std::ranges::find(accesses, key, [](const KeyAccess& one) { return one.key.name; });
-  return found == accesses.end() ? Value() : found->of(point);
+  // A trainer alone takes its batches from memory.
+  if (is_trainer_alone(point.kind) && (key == "decode" || key == "cache")) return {};
+  Value found;
+  for_each_point_field(point, [&](std::string_view name, const auto& value, const About&) {
+    if (name == key) found = as_text(value);
+  });
+  return found;
 }
 
 bool contains(const std::vector<std::string>& values, const std::string& value) {
@@ -60,7 +36,17 @@ bool contains(const std::vector<std::string>& values, const std::string& value) 
 
 }  // namespace
 
-std::span<const ConditionKey> condition_keys() { return keys; }
+std::span<const ConditionKey> condition_keys() {
+  static const std::vector<ConditionKey> keys = [] {
+    std::vector<ConditionKey> all;
+    const Row row;
+    for_each_point_field(row, [&](std::string_view name, const auto& value, const About&) {
+      all.push_back({name, type_of(value).kind == ValueType::Kind::whole});
+    });
+    return all;
+  }();
+  return keys;
+}
 
 bool Condition::fits(const Row& point) const {
   return std::ranges::all_of(terms, [&](const Term& term) {

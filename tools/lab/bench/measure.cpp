@@ -12,7 +12,6 @@
 #include "tools/console/console.h"
 #include "tools/console/text.h"
 #include "tools/lab/jobs/cold.h"
-#include "tools/lab/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -24,6 +23,14 @@ constexpr double micro = 1e6;
 std::optional<double> in_micro(std::optional<double> seconds) {
   if (seconds) *seconds = rounded(*seconds * micro, 3);
   return seconds;
+}
+
+/// Nothing where the key is absent or null. A value of another type throws the library's exception.
+template <class T>
+std::optional<T> if_known(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return found->template get<T>();
 }
 
 /// Microseconds that a worker spent on an image in a stage; absent where no loader reported it.
@@ -75,7 +82,7 @@ Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const Ben
     row.decode_us = busy_us(object, "decode");
     row.augment_us = busy_us(object, "augment");
   }
-  for_each_telemetry_field(row.telemetry, [&](const char* key, auto& value) {
+  for_each_field(row.telemetry, [&](const char* key, auto& value, const About&) {
     value = if_known<typename std::decay_t<decltype(value)>::value_type>(object, key);
   });
   return repeat;

@@ -11,8 +11,10 @@
 #include "formats/base/kind.h"
 #include "formats/io/file.h"
 #include "loader/recipe.h"
+#include "tools/console/fields.h"
 #include "tools/console/text.h"
 #include "tools/lab/bench/peer.h"
+#include "tools/lab/measure/row_fields.h"
 #include "tools/program/cli/help.h"
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
@@ -248,6 +250,69 @@ class PlanReader {
 };
 
 }  // namespace
+
+template <>
+inline constexpr Heading heading_of<Condition>{
+    "condition",
+    "Points of a plan. A point matches if every key given has that value, or one of the values of "
+    "a list. A trainer alone has no `threads`, `decode` and `cache`, and a loader alone no "
+    "`network`, `device` and `precision`."};
+
+template <class Field>
+void for_each_field(const Condition&, const Field& field) {
+  const Row row;
+  for_each_point_field(row, [&](const char* key, const auto& value, const About& about) {
+    field(key, OneOrMore<std::decay_t<decltype(value)>>{}, {about.meaning, Absent{"any"}});
+  });
+}
+
+template <class Field>
+void for_each_field(const Only& only, const Field& field) {
+  field("when", only.when, {"the points to which the rule applies", Absent{"all"}});
+  field(
+      "then", only.then,
+      {"of those, only points that match this stay; keys that a point does not have are ignored"});
+}
+
+template <>
+inline constexpr Heading heading_of<BenchOptions>{
+    "plan-files",
+    "What `feedrate bench --plan` reads. A list has every value to measure; a single value counts "
+    "as a list of one. Every combination is measured except those that the conditions exclude. "
+    "Unknown keys, repeated keys and values out of range are refused."};
+
+template <class Field>
+void for_each_field(const BenchOptions& options, const Field& field) {
+  using Text = OneOrMore<std::string>;
+  using Whole = OneOrMore<unsigned>;
+  field("datasets", Text{}, {"paths; they may hold different images"});
+  field("tools", Text{},
+        {"`feedrate`, `pytorch`, `pytorch:cuda-graph`, `pytorch:compile`, `pytorch+feedrate`, "
+         "`tensorflow`, `mxnet`",
+         Absent{"`feedrate`"}});
+  field("recipes", Text{}, {"augmentation", Absent{"`none`"}});
+  field("batches", Whole{}, {"1 … 65,536", Absent{"64"}});
+  field("decodes", Text{},
+        {"`full`; `scaled`: JPEGs, by recipes that make them smaller; `device`: packed ones on the "
+         "first device other than `cpu`, by `feedrate`",
+         Absent{"`full`"}});
+  field("caches", Text{}, {"`warm`, `cold`", Absent{"`warm`"}});
+  field("threads", Whole{}, {"of the loader, 0 … 256", Absent{"0, 1, 2, 4"}});
+  field("networks", Text{}, {"to train", Absent{"supply alone"}});
+  field("devices", Text{}, {"where to train", Absent{"`cpu`"}});
+  field("precisions", Text{}, {"of the values in training", Absent{"`fp32`"}});
+  field("compute_threads", options.compute_threads,
+        {"of a CPU trainer, 1 … 1,024", Absent{"every core"}});
+  field("repeat", options.repeat, {"processes for each point, 1 … 1,000", Absent{"3"}});
+  field("seconds", options.seconds, {"of each process, above 0", Unit{"s"}, Absent{"2"}});
+  field("seed", options.seed, {"of the order and of every draw", Absent{"1"}});
+  field("exclude", options.exclude,
+        {"points that match one are left out; a condition that matches nothing is refused",
+         Absent{"nothing"}});
+  field("only", options.only, {"rules for the points that stay", Absent{"nothing"}});
+}
+
+Description describe_plan_files() { return description_of(BenchOptions{}); }
 
 BenchOptions read_plan(const std::filesystem::path& path) { return PlanReader(path).read(); }
 

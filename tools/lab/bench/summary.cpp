@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
+#include "tools/lab/measure/row_fields.h"
 
 namespace feedrate::tools {
 namespace {
@@ -104,24 +104,42 @@ std::string plan_text(std::span<const BenchPoint> points, const BenchOptions& op
                             duration_text(least_seconds(points.size(), options)));
 }
 
+namespace {
+
+struct ShownPlan {
+  BenchOptions options;
+  std::vector<BenchPoint> points;
+};
+
+}  // namespace
+
+template <class Field>
+void for_each_field(const BenchPoint& point, const Field& field) {
+  for_each_point_field(point.row, field);
+  field("digest", point.row.digest, {"of the dataset's images", Unit{sha256_unit}});
+}
+
+template <>
+inline constexpr Heading heading_of<ShownPlan>{
+    "bench",
+    "What `feedrate bench --dry-run` prints. Without `--dry-run`, each measured row is a line, "
+    "with and without `--out`."};
+
+template <class Field>
+void for_each_field(const ShownPlan& plan, const Field& field) {
+  const BenchOptions& options = plan.options;
+  field("repeat", options.repeat, {"processes for each point"});
+  field("seconds", options.seconds, {"of each", Unit{"s"}});
+  field("seed", options.seed, {"of the order and of every draw"});
+  field("least_seconds", least_seconds(plan.points.size(), options),
+        {"for measuring; starting the processes takes more", Unit{"s"}});
+  field("points", plan.points, {"in the order of measuring; their keys are as in rows"});
+}
+
+Description describe_bench() { return description_of(ShownPlan{}); }
+
 std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& options) {
-  using nlohmann::ordered_json;
-  ordered_json all = ordered_json::array();
-  for (const BenchPoint& point : points) {
-    const auto row = ordered_json::parse(to_json_line(point.row));
-    ordered_json& shown = all.emplace_back();
-    for (const char* key :
-         {"kind", "tool", "dataset", "format", "codec", "decode", "recipe", "network", "device",
-          "precision", "batch", "cache", "threads", "digest"}) {
-      shown[key] = row.at(key);
-    }
-  }
-  const ordered_json object = {{"repeat", options.repeat},
-                               {"seconds", options.seconds},
-                               {"seed", options.seed},
-                               {"least_seconds", least_seconds(points.size(), options)},
-                               {"points", all}};
-  return json_text(object);
+  return json_text_of(ShownPlan{options, {points.begin(), points.end()}});
 }
 
 }  // namespace feedrate::tools

@@ -21,19 +21,6 @@ struct DeviceDecoded {
   std::string text() const;
 };
 
-/// An object; null where no device decoded.
-template <class Json>
-Json as_json(const std::optional<DeviceDecoded>& decoded) {
-  if (!decoded) return nullptr;
-  const trainer::DecodeCounts& counts = decoded->counts;
-  return {{"name", decoded->device},
-          {"images", counts.images},
-          {"packed", counts.packed},
-          {"too_large", counts.too_large},
-          {"uploaded_bytes", counts.uploaded_bytes},
-          {"pixel_bytes", decoded->pixel_bytes}};
-}
-
 /// Throws Misused where no device can decode for the recipe, since it works on pixels.
 void expect_no_work_on_pixels(const loader::Recipe& recipe);
 /// The same, and where the dataset holds no packed JPEGs.

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "formats/base/cores.h"
 #include "formats/base/text.h"
 #include "loader/verdict.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
+#include "tools/lab/jobs/report_fields.h"
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
@@ -16,33 +15,11 @@ using namespace loader;
 
 namespace {
 
-using nlohmann::ordered_json;
-
 // The accelerator utilisation that MLPerf Storage requires (ResNet-50).
 constexpr double mlperf_share = 0.9;
 
 double per_image(const DriveResult& result) {
   return result.images == 0 ? 0 : result.cpu_seconds / static_cast<double>(result.images);
-}
-
-ordered_json as_json(const std::optional<Tuning>& tuning) {
-  if (!tuning) return nullptr;
-  ordered_json tried = ordered_json::array();
-  for (const ThreadsTried& one : tuning->tried) {
-    tried.push_back({{"threads", one.threads},
-                     {"images_per_second", rounded(one.images_per_second, 1)},
-                     {"waited", rounded(one.waited, 4)}});
-  }
-  const ThreadsTried* knee = tuning->knee();
-  return {{"knee", knee != nullptr ? ordered_json(knee->threads) : ordered_json(nullptr)},
-          {"settled", tuning->settled},
-          {"most", tuning->max_threads},
-          {"need", rounded(tuning->need, 3)},
-          {"seconds_per_image",
-           {{"read", rounded(tuning->read, 9)},
-            {"decode", rounded(tuning->decode, 9)},
-            {"augment", rounded(tuning->augment, 9)}}},
-          {"tried", tried}};
 }
 
 /// "829 images/s: 176 images in 212 ms", or why there is no rate.
@@ -121,69 +98,170 @@ std::string crops_text(const CropStats& crops) {
                     counted(crops.stale, "image"));
 }
 
+/// Thread-seconds for an image.
+struct SecondsPerImage {
+  double read = 0;
+  double decode = 0;
+  double augment = 0;
+};
+
 }  // namespace
 
-std::string LoadReport::json() const {
-  const Figures figures = judged_figures(*this);
-  const auto rate = [](const std::optional<Rate>& known) {
-    return known ? ordered_json(rounded(known->value, 1)) : ordered_json(nullptr);
-  };
-  const std::optional<double>& utilisation = result.accelerator_utilisation;
-  ordered_json object = {
-      {"complete", !result.stopped},
-      {"images", result.images},
-      {"seconds", rounded(result.seconds, 6)},
-      {"images_per_second", or_null<ordered_json>(result.images_per_second(), 1)},
-      {"timed_images", result.timed_images},
-      {"timed_seconds", rounded(result.timed_seconds, 6)},
-      {"rate_unknown", or_null<ordered_json>(result.unknown_rate())},
-      {"ready_images", result.ready_images},
-      {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
-      {"from_start", result.from_start},
-      {"threads", threads},
-      {"workers_seen", stats.workers_seen},
-      {"auto", as_json(tuning)},
-      {"batch", batch},
-      {"pixels", name(pixels)},
-      {"layout", name(layout)},
-      {"decode", name(decode)},
-      {"shrunk_images", stats.shrunk},
-      {"epochs", rounded(epochs, 3)},
-      {"digest", or_null<ordered_json>(digest)},
-      {"stall_seconds", rounded(result.stall_seconds, 6)},
-      {"busy",
-       {{"read", rounded(stats.busy_read, 6)},
-        {"decode", rounded(stats.busy_decode, 6)},
-        {"augment", rounded(stats.busy_augment, 6)}}},
-      {"limit", name(judge(figures).limit)},
-      {"supply", rate(figures.supply)},
-      {"demand", rate(figures.demand)},
-      {"accelerator_utilisation", or_null<ordered_json>(utilisation, 4)},
-      {"passes", null_unless<ordered_json>(utilisation.has_value(), utilisation >= mlperf_share)},
-      {"cpu_seconds", rounded(result.cpu_seconds, 6)},
-      {"cpu_seconds_per_image", rounded(per_image(result), 9)},
-      {"peak_rss_bytes", result.peak_rss_bytes},
-      {"bytes_read", stats.bytes_read},
-      {"storage_bytes", storage_bytes},
-      {"in_memory", or_null<ordered_json>(in_memory, 4)},
-      {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
-      {"crops",
-       {{"parts", stats.crops.parts},
-        {"indexed", stats.crops.indexed},
-        {"stale", stats.crops.stale},
-        {"mcus_read", stats.crops.mcus_read},
-        {"mcus", stats.crops.mcus},
-        {"bytes_read", stats.crops.bytes_read},
-        {"bytes", stats.crops.bytes},
-        {"problem", or_null<ordered_json>(crop_index_problem)}}},
-      {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}},
-      {"device", as_json<ordered_json>(device)}};
-  for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
-    // Written above, for the whole call, as cpu_seconds_per_image is.
-    if (key != "cpu_seconds") object[key] = or_null<ordered_json>(value);
-  });
-  return json_text(object);
+template <class Field>
+void for_each_field(const SecondsPerImage& seconds, const Field& field) {
+  field("read", seconds.read, {"reading it", Unit{"s"}, Digits{9}});
+  field("decode", seconds.decode, {"decoding it", Unit{"s"}, Digits{9}});
+  field("augment", seconds.augment, {"resizing and augmenting it", Unit{"s"}, Digits{9}});
 }
+
+template <class Field>
+void for_each_field(const ThreadsTried& tried, const Field& field) {
+  field("threads", tried.threads, {"of the loader"});
+  field("images_per_second", tried.images_per_second,
+        {"with so many threads", Unit{"images/s"}, Digits{1}});
+  field("waited", tried.waited, {"of the time that the consumer waited", Unit{"share"}, Digits{4}});
+}
+
+template <class Field>
+void for_each_field(const Tuning& tuning, const Field& field) {
+  const ThreadsTried* knee = tuning.knee();
+  field("knee", only_if(knee != nullptr, knee != nullptr ? knee->threads : 0),
+        {"the fewest threads that were as fast as any number tried", Null{"nothing was measured"}});
+  field("settled", tuning.settled, {"whether the search had ended"});
+  field("most", tuning.max_threads, {"the largest number of threads allowed"});
+  field("need", tuning.need, {"number of workers that the consumer keeps busy", Digits{3}});
+  field("seconds_per_image", SecondsPerImage{tuning.read, tuning.decode, tuning.augment},
+        {"that one worker spends"});
+  field("tried", tuning.tried, {"numbers of threads that were measured"});
+}
+
+template <class Field>
+void for_each_field(const LoaderState& state, const Field& field) {
+  field("seed", state.seed, {"of the order and of every draw"});
+  field("epoch", state.epoch, {"counted from 0"});
+  field("position", state.position, {"images into the epoch"});
+}
+
+namespace {
+
+struct CropsUsed {
+  CropStats stats;
+  std::string problem;
+};
+
+struct BadMet {
+  std::size_t samples = 0;
+  std::uint64_t seats = 0;
+};
+
+}  // namespace
+
+template <class Field>
+void for_each_field(const CropsUsed& crops, const Field& field) {
+  const CropStats& stats = crops.stats;
+  field("parts", stats.parts, {"baseline JPEGs of which only a part was wanted"});
+  field("indexed", stats.indexed, {"of these, decoded with the crop index"});
+  field("stale", stats.stale,
+        {"images whose entry in the crop index is stale or damaged: decoded without it"});
+  field("mcus_read", stats.mcus_read, {"MCUs, the units of a scan, that were decoded"});
+  field("mcus", stats.mcus, {"MCUs in these images"});
+  field("bytes_read", stats.bytes_read, {"bytes of their scans that were decoded"});
+  field("bytes", stats.bytes, {"bytes of these JPEGs"});
+  field("problem", unless_empty(crops.problem),
+        {"why the crop index that is there cannot be used", Null{"there is none, or it is used"}});
+}
+
+template <class Field>
+void for_each_field(const BadMet& bad, const Field& field) {
+  field("samples", bad.samples, {"number of different bad samples"});
+  field("seats", bad.seats, {"places in batches that they would have taken"});
+}
+
+template <>
+inline constexpr Heading heading_of<LoadReport>{"load", "What `feedrate load` prints."};
+
+template <class Field>
+void for_each_field(const LoadReport& report, const Field& field) {
+  constexpr std::string_view no_rate = "`images_per_second` is null";
+  constexpr std::string_view no_emulation = "without `--emulate`";
+  const DriveResult& result = report.result;
+  const LoaderStats& stats = report.stats;
+  const Figures figures = judged_figures(report);
+  const auto rate = [](const std::optional<Rate>& known) {
+    return known ? std::optional(known->value) : std::nullopt;
+  };
+  field("complete", !result.stopped, about_complete);
+  field("images", result.images, {"handed out"});
+  field("seconds", result.seconds,
+        {"from the first batch to the end, or `from_start`", Unit{"s"}, Digits{6}});
+  field(
+      "images_per_second", result.images_per_second(),
+      {"`timed_images` / `timed_seconds`", Unit{"images/s"}, Null{"these are too few"}, Digits{1}});
+  field("timed_images", result.timed_images,
+        {"of `images`, without those that lay ready and those of the warm-up"});
+  field("timed_seconds", result.timed_seconds,
+        {"of `seconds`, without the warm-up", Unit{"s"}, Digits{6}});
+  field("rate_unknown", unless_empty(result.unknown_rate()),
+        {"why there is no rate: `one batch is too few`", Null{"there is one"}});
+  field("ready_images", result.ready_images,
+        {"of `images`, that lay ready when the clock started"});
+  field("warmup_seconds", result.warmup_seconds,
+        {"of `seconds`, left out of the rate", Unit{"s"}, Null{"not known"}, Digits{3}});
+  field("from_start", result.from_start,
+        {"the clock started with the loader and not with the first batch, since few batches "
+         "followed it"});
+  field("threads", report.threads, {"as asked for; with `--threads auto`, the final number"});
+  field("workers_seen", stats.workers_seen,
+        {"threads that filled a place in a batch; with `--threads auto`, of all numbers tried"});
+  field("auto", report.tuning, {"what `--threads auto` found", Null{"without `--threads auto`"}});
+  field("batch", report.batch, {"images in a batch"});
+  field("pixels", name(report.pixels), about_pixels);
+  field("layout", name(report.layout),
+        {"how images lie in batches: `nhwc`, channels last, or `nchw`"});
+  field("decode", name(report.decode), about_decode);
+  field("shrunk_images", stats.shrunk, {"images decoded at a half of their size or less"});
+  field("epochs", report.epochs, {"`images` divided by the size of the dataset", Digits{3}});
+  field("digest", unless_empty(report.digest),
+        {"of the first epoch's batches; the same at any number of threads", Unit{sha256_unit},
+         Null{"`--no-digest`"}});
+  field("stall_seconds", result.stall_seconds,
+        {"that the consumer waited, without the first batch", Unit{"s"}, Digits{6}});
+  field("busy", busy_of(stats), {"time of all workers, added up"});
+  field("limit", name(judge(figures).limit),
+        {"what limited it; `trainer` is whoever takes the batches"});
+  field("supply", rate(figures.supply),
+        {"if the workers never waited", Unit{"images/s"}, Null{no_rate}, Digits{1}});
+  field("demand", rate(figures.demand),
+        {"if the consumer never waited", Unit{"images/s"}, Null{no_rate}, Digits{1}});
+  field("accelerator_utilisation", result.accelerator_utilisation,
+        {"of the time that the emulated trainer computed", Unit{"share"}, Null{no_emulation},
+         Digits{4}});
+  field("passes",
+        only_if(result.accelerator_utilisation.has_value(),
+                result.accelerator_utilisation >= mlperf_share),
+        {"whether it is 0.9 or more, as MLPerf Storage asks", Null{no_emulation}});
+  field("cpu_seconds", result.cpu_seconds,
+        {"processor time of the process, all threads, of the whole call", Unit{"s"}, Digits{6}});
+  field("cpu_seconds_per_image", per_image(result),
+        {"`cpu_seconds` for an image", Unit{"s"}, Digits{9}});
+  field("peak_rss_bytes", result.peak_rss_bytes, {"largest resident memory of the process so far"});
+  field("bytes_read", stats.bytes_read, {"encoded bytes that workers read"});
+  field("storage_bytes", report.storage_bytes, {"read from disks while it ran"});
+  field("in_memory", report.in_memory,
+        {"of the dataset that was in memory when loading began, after the cache was dropped",
+         Unit{"share"}, Null{"without `--cold`"}, Digits{4}});
+  field("state", report.state, {"the position after the last batch, for `--seed` and `--from`"});
+  field("crops", CropsUsed{stats.crops, report.crop_index_problem},
+        {"how much of baseline JPEGs was decoded, where only parts of them were wanted"});
+  field("bad", BadMet{report.bad_samples, stats.bad_seats},
+        {"bad samples met, with `--on-bad replace` or `skip`"});
+  field("device", report.device, about_decoding);
+  for_each_host_field(report.telemetry, field);
+}
+
+Description describe_load() { return description_of(LoadReport{}); }
+
+std::string LoadReport::json() const { return json_text_of(*this); }
 
 std::string LoadReport::text() const {
   std::string text = fmt::format(

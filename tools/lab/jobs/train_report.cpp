@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "formats/base/cores.h"
 #include "loader/recipe.h"
 #include "loader/verdict.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
+#include "tools/lab/jobs/report_fields.h"
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
@@ -18,57 +18,14 @@ using namespace trainer;
 
 namespace {
 
-using nlohmann::ordered_json;
-
-/// The keys with which the reports of all modes begin.
-ordered_json common_keys(const TrainingRequest& request, const RunReport& run) {
-  ordered_json object = {{"network", request.model.network}};
-  if (request.mode != "train") object["mode"] = request.mode;
-  object.update({{"parameters", run.parameters},
-                 {"macs", run.macs},
-                 {"device", request.device.name},
-                 {"precision", request.device.precision},
-                 {"pixels", name(request.feed.pixels())},
-                 {"decode", name(request.feed.decode)},
-                 {"decoding", as_json<ordered_json>(run.decoded)}});
-  return object;
-}
-
 std::string decoding_line(const RunReport& run) {
   return run.decoded ? fmt::format("  {}\n", run.decoded->text()) : std::string();
-}
-
-void put(ordered_json& object, const Telemetry& telemetry) {
-  for_each_telemetry_field(telemetry, [&](const char* key, const auto& value) {
-    object[key] = or_null<ordered_json>(value);
-  });
-}
-
-ordered_json busy(const std::optional<LoaderStats>& loader) {
-  if (!loader) return nullptr;
-  return {{"read", rounded(loader->busy_read, 6)},
-          {"decode", rounded(loader->busy_decode, 6)},
-          {"augment", rounded(loader->busy_augment, 6)}};
 }
 
 std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
   const std::uint64_t images = report.result.images_after_first;
   if (!report.run.telemetry.cpu_seconds || images == 0) return std::nullopt;
-  return rounded(*report.run.telemetry.cpu_seconds / static_cast<double>(images), 9);
-}
-
-ordered_json engines_json(const std::vector<ProductEngine>& engines) {
-  ordered_json list = ordered_json::array();
-  for (const ProductEngine& engine : engines) {
-    list.push_back({{"node", engine.node},
-                    {"product", engine.product},
-                    {"name", engine.name},
-                    {"notes", engine.notes},
-                    {"workspace_bytes", engine.workspace},
-                    {"milliseconds", or_null<ordered_json>(engine.milliseconds)},
-                    {"fallback", or_null<ordered_json>(engine.fallback)}});
-  }
-  return list;
+  return *report.run.telemetry.cpu_seconds / static_cast<double>(images);
 }
 
 /// Covers the same time as the rate and the stall: without warm-up. The rate is that of all ranks,
@@ -114,67 +71,151 @@ std::string limit_line(const TrainingRequest& request, const TrainingReport& rep
 
 }  // namespace
 
-std::string to_json(const TrainingRequest& request, const TrainingReport& report) {
+template <>
+inline constexpr Heading heading_of<ProductEngine>{
+    "engine",
+    "What a library runs for a product of the network: for a convolution or for one of its "
+    "gradients."};
+
+template <class Field>
+void for_each_field(const ProductEngine& engine, const Field& field) {
+  field("node", engine.node, {"the layer"});
+  field("product", engine.product, {"`convolution`, `gradient of a convolution's input` …"});
+  field("name", engine.name, {"its number in the library, and the choices for its knobs"});
+  field("notes", engine.notes,
+        {"what the library says of its numbers: `tensor core`, `winograd` …"});
+  field("workspace_bytes", engine.workspace, {"memory for one call"});
+  field("milliseconds", engine.milliseconds,
+        {"of a call, measured once for this shape", Unit{"ms"}, Null{"not measured"}});
+  field("fallback", unless_empty(engine.fallback),
+        {"why a faster engine was expected", Null{"none was"}});
+}
+
+template <class Field>
+void for_each_field(const TrainOptions::Progress& at, const Field& field) {
+  field("step", at.step, {"steps done, including those before a checkpoint"});
+  field("epoch", at.epoch, {"counted from 0"});
+  field("loss", at.loss, {"mean since the previous entry", Digits{6}});
+  field("accuracy", at.accuracy, {"top-1, since the previous entry", Unit{"share"}, Digits{6}});
+  field("images_per_second", only_if(at.images_per_second > 0, at.images_per_second),
+        {"since the previous entry", Unit{"images/s"}, Null{"after only one step"}, Digits{3}});
+}
+
+template <class Field>
+void for_each_field(const TrainingReport::Validation& at, const Field& field) {
+  const Evaluation& found = at.evaluation;
+  field("step", at.step, {"steps done"});
+  field("epoch", at.epoch, {"epochs completed"});
+  field("loss", found.loss, {"mean over the validation set", Digits{6}});
+  field("accuracy", found.accuracy, {"top-1", Unit{"share"}, Digits{6}});
+  field("accuracy5", found.accuracy5, {"top-5", Unit{"share"}, Digits{6}});
+  field("seconds", found.seconds, {"its duration", Unit{"s"}, Digits{3}});
+}
+
+namespace {
+
+struct Trained {
+  TrainingRequest request;
+  TrainingReport report;
+};
+
+struct Forwarded {
+  TrainingRequest request;
+  ForwardReport report;
+};
+
+/// What both have after their first keys.
+template <class Field>
+void for_each_common_field(const TrainingRequest& request, const RunReport& run,
+                           const Field& field) {
+  field("parameters", run.parameters, {"learned values"});
+  field("macs", run.macs, {"multiply-adds, forward, for one image"});
+  field("device", request.device.name, {"`cpu`, `cuda`"});
+  field("precision", request.device.precision, {"`fp32`, `tf32`, `bf16`, `fp16`"});
+  field("pixels", name(request.feed.pixels()), about_pixels);
+  field("decode", name(request.feed.decode), about_decode);
+  field("decoding", run.decoded, about_decoding);
+}
+
+constexpr About about_network{"that was trained, or run"};
+constexpr About about_engines{"in the order of layers; empty where a library chooses by itself"};
+constexpr About about_threads{"of the loader; with `--threads auto`, the final number"};
+
+}  // namespace
+
+template <>
+inline constexpr Heading heading_of<Trained>{"train",
+                                             "What `feedrate train` prints with `--mode train`. "
+                                             "Telemetry is of this process, over `seconds`."};
+
+template <class Field>
+void for_each_field(const Trained& trained, const Field& field) {
+  constexpr std::string_view one_step = "only one step";
+  constexpr std::string_view no_validation = "without `--val`";
+  constexpr std::string_view no_loader = "`--resident`: no loader";
+  const TrainingReport& report = trained.report;
   const TrainResult& result = report.result;
   // The clock starts after the first step, so a single step has no rate.
-  const auto timed = [&](double value, int digits) {
-    return null_unless<ordered_json>(result.seconds > 0, rounded(value, digits));
-  };
-  ordered_json curve = ordered_json::array();
-  for (const TrainOptions::Progress& at : result.curve) {
-    curve.push_back(
-        {{"step", at.step},
-         {"epoch", at.epoch},
-         {"loss", rounded(at.loss, 6)},
-         {"accuracy", rounded(at.accuracy, 6)},
-         {"images_per_second",
-          null_unless<ordered_json>(at.images_per_second > 0, rounded(at.images_per_second, 3))}});
-  }
-  ordered_json validations = ordered_json::array();
-  for (const TrainingReport::Validation& at : report.validations) {
-    validations.push_back({{"step", at.step},
-                           {"epoch", at.epoch},
-                           {"loss", rounded(at.evaluation.loss, 6)},
-                           {"accuracy", rounded(at.evaluation.accuracy, 6)},
-                           {"accuracy5", rounded(at.evaluation.accuracy5, 6)},
-                           {"seconds", rounded(at.evaluation.seconds, 3)}});
-  }
+  const auto timed = [&](double value) { return only_if(result.seconds > 0, value); };
   const bool validated = !report.validations.empty();
   const Evaluation last = validated ? report.validations.back().evaluation : Evaluation{};
-  ordered_json object = common_keys(request, report.run);
-  object.update(
-      {{"optimizer", report.optimizer},
-       {"recipe", report.run.recipe},
-       {"complete", !result.stopped},
-       {"batch", report.run.batch},
-       {"ranks", report.ranks},
-       {"steps", result.steps},
-       {"images", result.images},
-       {"seconds", rounded(result.seconds, 6)},
-       {"images_per_second", timed(result.images_per_second, 3)},
-       {"timed_images", result.timed_images},
-       {"timed_seconds", rounded(result.timed_seconds, 6)},
-       {"rate_unknown", or_null<ordered_json>(unknown_rate(result))},
-       {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
-       {"stall_percent", timed(result.stall_percent, 3)},
-       {"wait_ms_per_step", timed(wait_ms_per_step(report), 6)},
-       {"busy", busy(report.loader)},
-       {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
-       {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
-       {"engines", engines_json(report.run.engines)},
-       {"loss_steps", result.loss_steps},
-       {"loss", rounded(result.loss, 6)},
-       {"accuracy", rounded(result.accuracy, 6)},
-       {"accuracy5", rounded(result.accuracy5, 6)},
-       {"curve", curve},
-       {"val_accuracy", null_unless<ordered_json>(validated, rounded(last.accuracy, 6))},
-       {"val_accuracy5", null_unless<ordered_json>(validated, rounded(last.accuracy5, 6))},
-       {"validations", validations}});
-  put(object, report.run.telemetry);
-  object["threads"] = report.run.threads;
-  object["workers_seen"] = nullptr;
-  if (report.loader) object["workers_seen"] = report.loader->workers_seen;
-  return json_text(object);
+  field("network", trained.request.model.network, about_network);
+  for_each_common_field(trained.request, report.run, field);
+  field("optimizer", report.optimizer, {"that updates the parameters"});
+  field("recipe", report.run.recipe, {"of the loader: how images are cropped and flipped"});
+  field("complete", !result.stopped, about_complete);
+  field("batch", report.run.batch, {"images in a step, over all ranks"});
+  field("ranks", report.ranks, {"processes that train together"});
+  field("steps", result.steps, {"done by this run"});
+  field("images", result.images, {"trained on by this run, all ranks"});
+  field("seconds", result.seconds,
+        {"of all steps but the first, without validations and checkpoints", Unit{"s"}, Digits{6}});
+  field("images_per_second", timed(result.images_per_second),
+        {"`timed_images` / `timed_seconds`", Unit{"images/s"}, Null{one_step}, Digits{3}});
+  field("timed_images", result.timed_images,
+        {"of `images`, without the first step and the warm-up; all ranks"});
+  field("timed_seconds", result.timed_seconds,
+        {"of `seconds`, without the warm-up", Unit{"s"}, Digits{6}});
+  field("rate_unknown", unless_empty(unknown_rate(result)),
+        {"why there is no rate: `one step is too few, …`", Null{"there is one"}});
+  field("warmup_seconds", result.warmup_seconds,
+        {"of `seconds`, left out of the rate", Unit{"s"}, Null{"not known; without `--seconds`"},
+         Digits{3}});
+  field("stall_percent", timed(result.stall_percent),
+        {"share of the time spent waiting for data", Unit{"%"}, Null{one_step}, Digits{3}});
+  field("wait_ms_per_step", timed(wait_ms_per_step(report)),
+        {"of a step, waiting for data", Unit{"ms"}, Null{one_step}, Digits{6}});
+  field("busy", report.loader ? std::optional(busy_of(*report.loader)) : std::nullopt,
+        {"time of the loader's workers, added up", Null{no_loader}});
+  field("cpu_seconds_per_image", cpu_seconds_per_image(report),
+        {"`cpu_seconds` for an image", Unit{"s"}, Null{one_step}, Digits{9}});
+  field("steps_recorded", report.steps_recorded,
+        {"whether steps run as one CUDA graph; if not, kernel by kernel",
+         Null{"on the CPU; not tried yet"}});
+  field("engines", report.run.engines, about_engines);
+  field("loss_steps", result.loss_steps, {"steps since the previous entry of `curve`"});
+  field("loss", result.loss, {"training loss, mean over these steps", Digits{6}});
+  field("accuracy", result.accuracy, {"top-1 of the same images", Unit{"share"}, Digits{6}});
+  field("accuracy5", result.accuracy5, {"top-5 of the same images", Unit{"share"}, Digits{6}});
+  field(
+      "curve", result.curve,
+      {"training, every 100 steps, at the end of each epoch of 100 steps or more, and at the end"});
+  field("val_accuracy", only_if(validated, last.accuracy),
+        {"top-1 of the last validation", Unit{"share"}, Null{no_validation}, Digits{6}});
+  field("val_accuracy5", only_if(validated, last.accuracy5),
+        {"top-5 of the last validation", Unit{"share"}, Null{no_validation}, Digits{6}});
+  field("validations", report.validations,
+        {"every validation; the last one is at the end of the training"});
+  for_each_field(report.run.telemetry, field);
+  field("threads", report.run.threads, about_threads);
+  field("workers_seen", report.loader ? std::optional(report.loader->workers_seen) : std::nullopt,
+        {"threads that filled a place in a batch", Null{no_loader}});
+}
+
+Description describe_train() { return description_of(Trained{}); }
+
+std::string to_json(const TrainingRequest& request, const TrainingReport& report) {
+  return json_text_of(Trained{request, report});
 }
 
 std::string to_text(const TrainingRequest& request, const TrainingReport& report) {
@@ -202,34 +243,51 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
   return text;
 }
 
-std::string to_json(const TrainingRequest& request, const ForwardReport& report) {
+template <>
+inline constexpr Heading heading_of<Forwarded>{
+    "train-forward", "What `feedrate train` prints with `--mode infer` and `--mode features`."};
+
+template <class Field>
+void for_each_field(const Forwarded& forwarded, const Field& field) {
+  constexpr std::string_view one_batch = "only one batch";
+  constexpr std::string_view features = "features";
+  constexpr std::string_view infer = "infer";
+  const ForwardReport& report = forwarded.report;
   const Inference& result = report.result;
-  const bool timed = result.timed_images > 0;
-  const bool infers = report.features.empty();
-  const auto when = [](bool known, double value, int digits) {
-    return null_unless<ordered_json>(known, rounded(value, digits));
-  };
   const Extent& extent = report.feature_extent;
-  ordered_json object = common_keys(request, report.run);
-  object.update(
-      {{"recipe", report.run.recipe},
-       {"batch", report.run.batch},
-       {"images", result.images},
-       {"seconds", rounded(result.seconds, 6)},
-       {"images_per_second",
-        when(timed, static_cast<double>(result.timed_images) / result.seconds, 1)},
-       {"seconds_per_1000", when(timed, result.seconds_per_1000(), 4)},
-       {"stall_percent", when(timed, 100 * result.wait_seconds / result.seconds, 3)},
-       {"loss", when(infers, result.loss, 6)},
-       {"accuracy", when(infers, result.accuracy, 6)},
-       {"accuracy5", when(infers, result.accuracy5, 6)},
-       {"features", or_null<ordered_json>(report.features)},
-       {"feature_shape", null_unless<ordered_json>(
-                             !infers, std::array{extent.channels, extent.height, extent.width})},
-       {"engines", engines_json(report.run.engines)}});
-  put(object, report.run.telemetry);
-  object["threads"] = report.run.threads;
-  return json_text(object);
+  const bool infers = report.features.empty();
+  const auto timed = [&](double value) { return only_if(result.timed_images > 0, value); };
+  field("network", forwarded.request.model.network, about_network);
+  field("mode", forwarded.request.mode, {"`infer` or `features`"});
+  for_each_common_field(forwarded.request, report.run, field);
+  field("recipe", report.run.recipe, {"of the loader, for evaluation"});
+  field("batch", report.run.batch, {"images in a step"});
+  field("images", result.images, {"that went through the network"});
+  field("seconds", result.seconds, {"of all batches but the first", Unit{"s"}, Digits{6}});
+  field("images_per_second", timed(static_cast<double>(result.timed_images) / result.seconds),
+        {"of all batches but the first", Unit{"images/s"}, Null{one_batch}, Digits{1}});
+  field("seconds_per_1000", timed(result.seconds_per_1000()),
+        {"for 1,000 images, of all batches but the first", Unit{"s"}, Null{one_batch}, Digits{4}});
+  field("stall_percent", timed(100 * result.wait_seconds / result.seconds),
+        {"share of the time spent waiting for data", Unit{"%"}, Null{one_batch}, Digits{3}});
+  field("loss", only_if(infers, result.loss), {"mean over the images", Null{features}, Digits{6}});
+  field("accuracy", only_if(infers, result.accuracy),
+        {"top-1", Unit{"share"}, Null{features}, Digits{6}});
+  field("accuracy5", only_if(infers, result.accuracy5),
+        {"top-5", Unit{"share"}, Null{features}, Digits{6}});
+  field("features", unless_empty(report.features),
+        {"the layer whose values they are", Null{infer}});
+  field("feature_shape", only_if(!infers, std::array{extent.channels, extent.height, extent.width}),
+        {"channels, height, width of one image's", Null{infer}});
+  field("engines", report.run.engines, about_engines);
+  for_each_field(report.run.telemetry, field);
+  field("threads", report.run.threads, about_threads);
+}
+
+Description describe_train_forward() { return description_of(Forwarded{}); }
+
+std::string to_json(const TrainingRequest& request, const ForwardReport& report) {
+  return json_text_of(Forwarded{request, report});
 }
 
 std::string to_text(const TrainingRequest& request, const ForwardReport& report) {

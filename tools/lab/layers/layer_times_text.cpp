@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "tools/console/bars.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
 #include "tools/lab/layers/layer_times.h"
-#include "tools/lab/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -15,16 +15,14 @@ using namespace trainer;
 
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr double giga = 1e9;
 constexpr const char* columns = "  {} {:<12} {:>15} {:>9} {:>9} {:>7} {:>9} {:>8}\n";
 constexpr std::size_t name_columns = 22;
 constexpr std::size_t most_layers = 10;  // unless all are wanted
 
-ordered_json scaled(std::optional<double> value, double scale, int digits) {
+std::optional<double> scaled(std::optional<double> value, double scale) {
   if (value) *value *= scale;
-  return or_null<ordered_json>(value, digits);
+  return value;
 }
 
 std::string cell(const std::optional<double>& value, double scale, std::string_view unit = "") {
@@ -127,50 +125,112 @@ std::string LayerTimes::text_of_all() const {
   return headline(*this) + layer_table(*this, "layer", layers) + rest_row(*this) + notes(*this);
 }
 
-std::string LayerTimes::json() const {
-  ordered_json list = ordered_json::array();
-  for (const LayerTime& layer : layers) {
-    list.push_back({{"name", layer.name},
-                    {"op", layer.op},
-                    {"extent", {layer.extent.channels, layer.extent.height, layer.extent.width}},
-                    {"forward_ms", scaled(layer.forward, 1e3, 4)},
-                    {"backward_ms", scaled(layer.backward, 1e3, 4)},
-                    {"forward_flops", layer.work.forward.flops},
-                    {"backward_flops", layer.work.backward.flops},
-                    {"forward_bytes", layer.work.forward.bytes},
-                    {"backward_bytes", layer.work.backward.bytes},
-                    {"gflops_per_second", scaled(layer.flops_per_second(), 1 / giga, 2)},
-                    {"of_roofline", or_null<ordered_json>(layer.of_roofline(roof), 4)}});
-  }
-  ordered_json operators = ordered_json::array();
-  for (const OperatorTime& one : by_operator()) {
-    operators.push_back({{"op", one.op},
-                         {"layers", one.layers},
-                         {"forward_ms", rounded(one.forward * 1e3, 4)},
-                         {"backward_ms", rounded(one.backward * 1e3, 4)},
-                         {"share", or_null<ordered_json>(share(one.seconds(), *this), 4)},
-                         {"gflops_per_second", scaled(one.flops_per_second(), 1 / giga, 2)}});
-  }
-  const ordered_json object = {
-      {"network", request.network},
-      {"device", request.device.name},
-      {"device_name", device_name},
-      {"precision", request.device.precision},
-      {"batch", request.batch},
-      {"parameters", parameters},
-      {"macs", macs},
-      {"steps", steps},
-      {"step_ms", rounded(step_seconds * 1e3, 4)},
-      {"rest_ms", rounded(rest() * 1e3, 4)},
-      {"images_per_second", rounded(images_per_second(), 3)},
-      {"roof", roof ? ordered_json{{"gflops_per_second", rounded(roof->flops / giga, 1)},
-                                   {"gb_per_second", rounded(roof->bytes / giga, 1)},
-                                   {"precision", roof->precision},
-                                   {"value_bytes", roof->value_bytes}}
-                    : ordered_json(nullptr)},
-      {"by_operator", operators},
-      {"layers", list}};
-  return json_text(object);
+namespace {
+
+struct Roofed {
+  LayerTime layer;
+  std::optional<Roof> roof;
+};
+
+/// Of a step of this many seconds.
+struct Shared {
+  OperatorTime time;
+  std::optional<double> share;
+};
+
+constexpr About about_op{"the operator: `conv`, `dense`, …"};
+constexpr About about_gflops{"of products, forward and backward", Unit{"GFLOP/s"},
+                             Null{"no products, or no time"}, Digits{2}};
+
+}  // namespace
+
+template <class Field>
+void for_each_field(const Roofed& roofed, const Field& field) {
+  const LayerTime& layer = roofed.layer;
+  const Extent& extent = layer.extent;
+  field("name", layer.name, {"of the layer"});
+  field("op", layer.op, about_op);
+  field("extent", std::array{extent.channels, extent.height, extent.width},
+        {"channels, height, width of its output for one image"});
+  field("forward_ms", scaled(layer.forward, 1e3),
+        {"forward, the median", Unit{"ms"}, Null{"another layer does its work"}, Digits{4}});
+  field("backward_ms", scaled(layer.backward, 1e3),
+        {"backward, the median", Unit{"ms"}, Null{"another layer does its work; no backward pass"},
+         Digits{4}});
+  field("forward_flops", layer.work.forward.flops, {"of its products, forward, for the batch"});
+  field("backward_flops", layer.work.backward.flops, {"of its products, backward, for the batch"});
+  field("forward_bytes", layer.work.forward.bytes,
+        {"every value read or written once, forward, of `roof.value_bytes` each", Unit{"bytes"}});
+  field("backward_bytes", layer.work.backward.bytes,
+        {"every value read or written once, backward, of `roof.value_bytes` each", Unit{"bytes"}});
+  field("gflops_per_second", scaled(layer.flops_per_second(), 1 / giga), about_gflops);
+  field("of_roofline", layer.of_roofline(roofed.roof),
+        {"the shortest time that the roof allows divided by the measured time; above 1 if values "
+         "were in a cache",
+         Unit{"share"}, Null{"no time, no roof"}, Digits{4}});
 }
+
+template <class Field>
+void for_each_field(const Shared& shared, const Field& field) {
+  const OperatorTime& time = shared.time;
+  field("op", time.op, about_op);
+  field("layers", time.layers, {"how many there are"});
+  field("forward_ms", time.forward * 1e3,
+        {"forward; 0 where no layer has a time", Unit{"ms"}, Digits{4}});
+  field("backward_ms", time.backward * 1e3,
+        {"backward; 0 where no layer has a time", Unit{"ms"}, Digits{4}});
+  field("share", shared.share, {"of `step_ms`", Unit{"share"}, Null{"no time"}, Digits{4}});
+  field("gflops_per_second", scaled(time.flops_per_second(), 1 / giga), about_gflops);
+}
+
+template <class Field>
+void for_each_field(const Roof& roof, const Field& field) {
+  field("gflops_per_second", roof.flops / giga, {"of matrix products", Unit{"GFLOP/s"}, Digits{1}});
+  field("gb_per_second", roof.bytes / giga,
+        {"of copying, read and written", Unit{"GB/s"}, Digits{1}});
+  field("precision", roof.precision, {"of these products; on the CPU fp32"});
+  field("value_bytes", roof.value_bytes, {"of a value in memory", Unit{"bytes"}});
+}
+
+template <>
+inline constexpr Heading heading_of<LayerTimes>{"time", "What `feedrate time` prints."};
+
+template <class Field>
+void for_each_field(const LayerTimes& times, const Field& field) {
+  const auto layers_of = [&] {
+    std::vector<Roofed> all;
+    for (const LayerTime& layer : times.layers) all.push_back({layer, times.roof});
+    return all;
+  };
+  const auto operators_of = [&] {
+    std::vector<Shared> all;
+    for (const OperatorTime& one : times.by_operator()) {
+      all.push_back({one, share(one.seconds(), times)});
+    }
+    return all;
+  };
+  field("network", times.request.network, {"that was timed"});
+  field("device", times.request.device.name, {"`cpu`, `cuda`"});
+  field("device_name", times.device_name, {"its model"});
+  field("precision", times.request.device.precision, {"`fp32`, `tf32`, `bf16`, `fp16`"});
+  field("batch", times.request.batch, {"images in a step"});
+  field("parameters", times.parameters, {"learned values"});
+  field("macs", times.macs, {"multiply-adds, forward, for one image"});
+  field("steps", times.steps, {"that were timed"});
+  field("step_ms", times.step_seconds * 1e3, {"median of a step", Unit{"ms"}, Digits{4}});
+  field("rest_ms", times.rest() * 1e3,
+        {"of it, outside the layers: mostly the update", Unit{"ms"}, Digits{4}});
+  field("images_per_second", times.images_per_second(),
+        {"batch / step", Unit{"images/s"}, Digits{3}});
+  field("roof", times.roof,
+        {"what the device can do, measured in the same run", Null{"not known"}});
+  field("by_operator", operators_of(),
+        {"the layers of each operator, added up; the costliest first"});
+  field("layers", layers_of(), {"in the order of the network"});
+}
+
+Description describe_time() { return description_of(LayerTimes{}); }
+
+std::string LayerTimes::json() const { return json_text_of(*this); }
 
 }  // namespace feedrate::tools

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 #include "trainer/graph/passes.h"
 #include "trainer/networks/network.h"
 
@@ -16,8 +15,6 @@ using namespace formats;
 using namespace trainer;
 
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr double mega = 1e6;
 
@@ -83,28 +80,58 @@ std::string pass_counts_text(const PassCountsRequest& request) {
   return text;
 }
 
+namespace {
+
+/// A kind of pass; its values are divided among the images of a batch.
+struct CountedKind {
+  Kind kind;
+  double image_bytes = 0;
+};
+
+template <class Field>
+void for_each_sum(const CountedKind& counted, const Field& field) {
+  const Kind& kind = counted.kind;
+  field("calls", kind.count, {"kernels and library calls of a step: nodes of its CUDA graph"});
+  field("beside", kind.beside,
+        {"of these: on the branch that finds gradients of weights beside the rest of backward"});
+  field("early", kind.early, {"of these: kernels that start while the one before them ends"});
+  field("image_bytes", counted.image_bytes,
+        {"of activations and their gradients, read and written, for one image", Unit{"bytes"},
+         Digits{1}});
+  field("parameter_bytes", kind.parameters,
+        {"of parameters, their gradients and state, for one step", Unit{"bytes"}, Digits{1}});
+}
+
+}  // namespace
+
+template <class Field>
+void for_each_field(const CountedKind& counted, const Field& field) {
+  field("op", counted.kind.op, {"the operator; gradient sums, update"});
+  field("pass", counted.kind.what, {"what it computes"});
+  for_each_sum(counted, field);
+}
+
+template <>
+inline constexpr Heading heading_of<Counts>{
+    "passes",
+    "What `feedrate time NETWORK --passes` prints: the memory passes of a training step on CUDA, "
+    "counted from the plan."};
+
+template <class Field>
+void for_each_field(const Counts& counts, const Field& field) {
+  std::vector<CountedKind> kinds;
+  for (const Kind& kind : counts.kinds) kinds.push_back({kind, counts.image_bytes(kind)});
+  field("network", counts.request.network, {"whose step it is"});
+  field("precision", counts.request.precision, {"`fp32`, `tf32`, `bf16`, `fp16`"});
+  field("batch", counts.request.batch, {"images in a step"});
+  for_each_sum(CountedKind{counts.all, counts.image_bytes(counts.all)}, field);
+  field("passes", kinds, {"each kind of pass, in the order of the step"});
+}
+
+Description describe_passes() { return description_of(Counts{}); }
+
 std::string pass_counts_json(const PassCountsRequest& request) {
-  const Counts counts = count(request);
-  ordered_json passes = ordered_json::array();
-  for (const Kind& kind : counts.kinds) {
-    passes.push_back({{"op", kind.op},
-                      {"pass", kind.what},
-                      {"calls", kind.count},
-                      {"beside", kind.beside},
-                      {"early", kind.early},
-                      {"image_bytes", rounded(counts.image_bytes(kind), 1)},
-                      {"parameter_bytes", rounded(kind.parameters, 1)}});
-  }
-  const ordered_json object = {{"network", counts.request.network},
-                               {"precision", counts.request.precision},
-                               {"batch", counts.request.batch},
-                               {"calls", counts.all.count},
-                               {"beside", counts.all.beside},
-                               {"early", counts.all.early},
-                               {"image_bytes", rounded(counts.image_bytes(counts.all), 1)},
-                               {"parameter_bytes", rounded(counts.all.parameters, 1)},
-                               {"passes", passes}};
-  return json_text(object);
+  return json_text_of(count(request));
 }
 
 }  // namespace feedrate::tools

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "converters/pipeline/journal.h"
 #include "converters/pipeline/parts.h"
 #include "formats/base/error.h"
 #include "formats/io/directory_lock.h"
 #include "formats/sidecar.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -21,7 +20,6 @@ using namespace converters;
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 constexpr std::array names = {"waiting", "running", "failed", "done"};
 
@@ -151,27 +149,43 @@ std::string status_text(const ConversionStatus& status) {
   return text;
 }
 
-std::string status_json(const ConversionStatus& status) {
-  ordered_json list = ordered_json::array();
-  for (const PieceStatus& piece : status.pieces) {
-    list.push_back(
-        {{"number", piece.number},
-         {"state", name_of(piece.state)},
-         {"samples", piece.samples},
-         {"seconds", null_unless<ordered_json>(piece.seconds > 0, rounded(piece.seconds, 3))}});
-  }
-  return json_text(
-      ordered_json{{"path", status.path.string()},
-                   {"whole", status.whole},
-                   {"joining", status.joining},
-                   {"done", status.count(PieceState::done)},
-                   {"running", status.count(PieceState::running)},
-                   {"failed", status.count(PieceState::failed)},
-                   {"waiting", status.count(PieceState::waiting)},
-                   {"samples", status.samples()},
-                   {"images_per_second", or_null<ordered_json>(status.samples_per_second(), 1)},
-                   {"seconds_left", or_null<ordered_json>(status.seconds_left(), 1)},
-                   {"pieces", list}});
+template <class Field>
+void for_each_field(const PieceStatus& piece, const Field& field) {
+  field("number", piece.number, {"1 …"});
+  field("state", name_of(piece.state), {"`done`, `running`, `failed` or `waiting`"});
+  field("samples", piece.samples, {"written"});
+  field("seconds", only_if(piece.seconds > 0, piece.seconds),
+        {"that it took, without the runs that were killed", Unit{"s"},
+         Null{"it is not done, or not a piece of several"}, Digits{3}});
 }
+
+template <>
+inline constexpr Heading heading_of<ConversionStatus>{"status", "What `feedrate status` prints."};
+
+template <class Field>
+void for_each_field(const ConversionStatus& status, const Field& field) {
+  constexpr std::string_view no_rate = "none is done, or none is running";
+  field("path", status.path.string(), {"the dataset as given"});
+  field("whole", status.whole, {"it has its final name; it is then one piece, which is done"});
+  field("joining", status.joining, {"all pieces are done, and a process joins them"});
+  field("done", status.count(PieceState::done), {"pieces that are whole"});
+  field("running", status.count(PieceState::running), {"pieces that a process is making"});
+  field("failed", status.count(PieceState::failed),
+        {"pieces that were begun, but no process is making them"});
+  field("waiting", status.count(PieceState::waiting), {"pieces of which nothing is there"});
+  field("samples", status.samples(),
+        {"written, in all pieces; unfinished pieces as their journals last said"});
+  field("images_per_second", status.samples_per_second(),
+        {"of all running pieces, if each is as fast as those that are done", Unit{"images/s"},
+         Null{no_rate}, Digits{1}});
+  field("seconds_left", status.seconds_left(),
+        {"at that rate; at most the time of one piece too long", Unit{"s"}, Null{no_rate},
+         Digits{1}});
+  field("pieces", status.pieces, {"one object for each"});
+}
+
+Description describe_status() { return description_of(ConversionStatus{}); }
+
+std::string status_json(const ConversionStatus& status) { return json_text_of(status); }
 
 }  // namespace feedrate::tools

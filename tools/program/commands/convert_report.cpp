@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "formats/container.h"
 #include "tools/console/console.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -18,26 +16,6 @@ namespace {
 double images_per_second(const Conversion& result) {
   const std::uint64_t here = result.samples - result.resumed_at;
   return result.seconds > 0 ? static_cast<double>(here) / result.seconds : 0;
-}
-
-nlohmann::ordered_json conversion_json(const Converted& done) {
-  const Conversion& result = done.result;
-  const auto of_this_run = [&](const auto& value) {
-    return null_unless<nlohmann::ordered_json>(!result.earlier, value);
-  };
-  return {{"split", done.split},
-          {"path", done.path.string()},
-          {"codec", result.codec},
-          {"samples", result.samples},
-          {"bytes", of_this_run(result.bytes)},
-          {"seconds", of_this_run(rounded(result.seconds, 6))},
-          {"images_per_second", of_this_run(rounded(images_per_second(result), 1))},
-          {"digest", or_null<nlohmann::ordered_json>(result.digest.digest)},
-          {"set_digest", or_null<nlohmann::ordered_json>(result.digest.set_digest)},
-          {"bytes_digest", result.bytes_digest},
-          {"resumed_at", result.resumed_at},
-          {"mended", of_this_run(result.mended)},
-          {"skipped", of_this_run(result.skipped.size())}};
 }
 
 std::string conversion_text(const ConversionNames& names, const Converted& done) {
@@ -80,19 +58,66 @@ void note_details(const Converted& done) {
 
 }  // namespace
 
+template <class Field>
+void for_each_field(const Converted& done, const Field& field) {
+  constexpr std::string_view earlier = "an earlier run had made it whole";
+  constexpr std::string_view not_decoded = "JPEGs were kept and not decoded";
+  const Conversion& result = done.result;
+  const auto of_this_run = [&](auto value) { return only_if(!result.earlier, value); };
+  field("split", done.split, {"train, test, …"});
+  field("path", done.path.string(), {"the dataset, or the part of it"});
+  field("codec", result.codec, {"of all images, or `mixed`"});
+  field("samples", result.samples, {"written, including those of earlier runs"});
+  field("bytes", of_this_run(result.bytes),
+        {"of the encoded images, without the container's overhead", Null{earlier}});
+  field("seconds", of_this_run(result.seconds),
+        {"of this run", Unit{"s"}, Null{earlier}, Digits{6}});
+  field("images_per_second", of_this_run(images_per_second(result)),
+        {"of this run only", Unit{"images/s"}, Null{earlier}, Digits{1}});
+  field("digest", unless_empty(result.digest.digest),
+        {"of labels and pixels in order", Unit{sha256_unit}, Null{not_decoded}});
+  field("set_digest", unless_empty(result.digest.set_digest),
+        {"of labels and pixels, whatever the order", Unit{sha256_unit}, Null{not_decoded}});
+  field("bytes_digest", result.bytes_digest,
+        {"of the samples as they are stored", Unit{sha256_unit}});
+  field("resumed_at", result.resumed_at,
+        {"samples that earlier runs or other processes had written; else 0"});
+  field("mended", of_this_run(result.mended),
+        {"images re-encoded by `--fix reencode`", Null{earlier}});
+  field("skipped", of_this_run(result.skipped.size()),
+        {"images left out by `--on-bad skip`", Null{earlier}});
+}
+
+namespace {
+
+struct Conversions {
+  ConversionNames names;
+  std::vector<Converted> splits;
+};
+
+}  // namespace
+
+template <>
+inline constexpr Heading heading_of<Conversions>{
+    "convert", "What `feedrate convert` prints; `convert --join` prints text."};
+
+template <class Field>
+void for_each_field(const Conversions& all, const Field& field) {
+  field("source", all.names.source, {"as given: mnist, …"});
+  field("format", all.names.format, {"as given with `--to`"});
+  field("codec", all.splits.empty() ? "" : all.splits.front().result.codec, {"of the first split"});
+  field("splits", all.splits, {"one object for each split that was made"});
+}
+
+Description describe_convert() { return description_of(Conversions{}); }
+
 void print_conversions(const ConversionNames& names, const std::vector<Converted>& all, bool json) {
   for (const Converted& done : all) note_details(done);
-  if (!json) {
-    for (const Converted& done : all) print(conversion_text(names, done));
+  if (json) {
+    print(json_text_of(Conversions{names, all}));
     return;
   }
-  nlohmann::ordered_json splits = nlohmann::ordered_json::array();
-  for (const Converted& done : all) splits.push_back(conversion_json(done));
-  const nlohmann::ordered_json object{{"source", names.source},
-                                      {"format", names.format},
-                                      {"codec", all.front().result.codec},
-                                      {"splits", splits}};
-  print(json_text(object));
+  for (const Converted& done : all) print(conversion_text(names, done));
 }
 
 }  // namespace feedrate::tools

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "formats/base/cores.h"
 #include "formats/base/text.h"
@@ -12,9 +11,9 @@
 #include "formats/crops/crop_index.h"
 #include "formats/io/replace.h"
 #include "tools/console/console.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 
@@ -23,14 +22,58 @@ using namespace formats;
 
 namespace {
 
-using nlohmann::ordered_json;
-
 struct IndexRequest {
   std::filesystem::path path;
   bool crops = false;
   unsigned threads = 0;
   bool json = false;
 };
+
+struct MadeCrops {
+  MadeCropIndex made;
+  double seconds = 0;
+
+  double images_per_second() const {
+    return seconds > 0 ? static_cast<double>(made.samples) / seconds : 0;
+  }
+};
+
+struct Indexed {
+  std::string path;
+  std::string format;
+  std::vector<std::string> files;
+  std::optional<MadeCrops> crops;
+};
+
+}  // namespace
+
+template <class Field>
+void for_each_field(const MadeCrops& crops, const Field& field) {
+  const MadeCropIndex& made = crops.made;
+  field("samples", made.samples, {"in the dataset"});
+  field("indexed", made.indexed, {"samples with an entry"});
+  field("unreadable", made.unreadable, {"damaged samples, which got no entry"});
+  field("bytes", made.bytes, {"of the index"});
+  field("sample_bytes", made.sample_bytes, {"of the encoded images"});
+  field("seconds", crops.seconds, {"that it took", Unit{"s"}, Digits{6}});
+  field("images_per_second", crops.images_per_second(),
+        {"`samples` / `seconds`", Unit{"images/s"}, Digits{1}});
+}
+
+template <>
+inline constexpr Heading heading_of<Indexed>{"index", "What `feedrate index` prints."};
+
+template <class Field>
+void for_each_field(const Indexed& indexed, const Field& field) {
+  field("path", indexed.path, {"the dataset as given"});
+  field("format", indexed.format, {"its container"});
+  field("files", indexed.files, {"index files written"});
+  field("crops", indexed.crops, {"the crop index", Null{"without `--crops`"}});
+}
+
+Description describe_index() { return description_of(Indexed{}); }
+
+namespace {
 
 int index_crops(const IndexRequest& options) {
   const GracefulStop graceful;
@@ -40,50 +83,35 @@ int index_crops(const IndexRequest& options) {
   Progress progress("index " + options.path.string(), "images");
   const auto start = std::chrono::steady_clock::now();
   const MadeCropIndex made = make_crop_index(*dataset, file, threads, progress.callback());
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const double rate = seconds > 0 ? static_cast<double>(made.samples) / seconds : 0;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const MadeCrops crops{made, taken.count()};
   if (made.unreadable > 0) {
     warn(fmt::format("{} cannot be read and got no entry; 'feedrate verify' names them",
                      counted(made.unreadable, "sample")));
   }
   if (options.json) {
-    const ordered_json object{{"path", options.path.string()},
-                              {"format", dataset->info().format},
-                              {"files", ordered_json::array({file.string()})},
-                              {"crops",
-                               {{"samples", made.samples},
-                                {"indexed", made.indexed},
-                                {"unreadable", made.unreadable},
-                                {"bytes", made.bytes},
-                                {"sample_bytes", made.sample_bytes},
-                                {"seconds", rounded(seconds, 6)},
-                                {"images_per_second", rounded(rate, 1)}}}};
-    print(json_text(object));
+    print(json_text_of(
+        Indexed{options.path.string(), dataset->info().format, {file.string()}, crops}));
     return exit_done;
   }
   print(fmt::format("{}: {} of {} indexed, {} ({:.2f} % of the images' {}), {} images/s\n",
                     file.string(), grouped(made.indexed), counted(made.samples, "image"),
                     bytes_text(made.bytes),
                     100 * static_cast<double>(made.bytes) / static_cast<double>(made.sample_bytes),
-                    bytes_text(made.sample_bytes), quantity(rate)));
+                    bytes_text(made.sample_bytes), quantity(crops.images_per_second())));
   return exit_done;
 }
 
 int run_index(const IndexRequest& options) {
   if (options.crops) return index_crops(options);
   const Container& container = container_at(options.path);
-  ordered_json files = ordered_json::array();
+  Indexed indexed{options.path.string(), std::string(container.name()), {}, {}};
   std::string text;
   for (const std::filesystem::path& file : container.write_index(options.path)) {
-    files.push_back(file.string());
+    indexed.files.push_back(file.string());
     text += file.string() + "\n";
   }
-  const ordered_json object{{"path", options.path.string()},
-                            {"format", container.name()},
-                            {"files", files},
-                            {"crops", nullptr}};
-  print(options.json ? json_text(object) : text);
+  print(options.json ? json_text_of(indexed) : text);
   return exit_done;
 }
 

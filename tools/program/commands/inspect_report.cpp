@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "formats/base/error.h"
-#include "tools/lab/measure/or_null.h"
+#include "tools/console/json_fields.hpp"
+#include "tools/program/commands/shape_fields.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -14,7 +14,6 @@ using namespace formats;
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 constexpr std::uint64_t max_listed_classes = 1 << 20;  // a sidecar may state any number
 
@@ -74,37 +73,6 @@ void count_classes(Inspection& found) {
   found.classes = std::max<std::uint64_t>(info.classes, static_cast<std::uint64_t>(met));
 }
 
-ordered_json shape_json(Shape shape) {
-  return {{"height", shape.height}, {"width", shape.width}, {"channels", shape.channels}};
-}
-
-ordered_json quantiles_json(const Quantiles& of) {
-  return {
-      {"min", of.min}, {"p5", of.low}, {"median", of.median}, {"p95", of.high}, {"max", of.max}};
-}
-
-// The keys that only a sidecar knows; null without one.
-void add_sidecar(ordered_json& object, const std::optional<Sidecar>& sidecar) {
-  const char* keys[] = {"source",      "split",        "digest", "set_digest", "bytes_digest",
-                        "label_space", "tool_version", "inputs", "options",    "notes"};
-  for (const char* key : keys) object[key] = nullptr;
-  if (!sidecar) return;
-  object["source"] = sidecar->source;
-  object["split"] = sidecar->split;
-  object["digest"] = sidecar->digest;
-  object["set_digest"] = sidecar->set_digest;
-  object["bytes_digest"] = sidecar->bytes_digest;
-  object["label_space"] = sidecar->label_space;
-  object["tool_version"] = sidecar->tool_version;
-  object["options"] = sidecar->options;
-  object["notes"] = sidecar->notes;
-  object["inputs"] = ordered_json::array();
-  for (const Sidecar::Input& input : sidecar->inputs) {
-    object["inputs"].push_back(
-        {{"name", input.name}, {"bytes", input.bytes}, {"hash", input.hash}});
-  }
-}
-
 }  // namespace
 
 Inspection inspect(const Dataset& dataset, Survey survey, std::uint64_t samples) {
@@ -117,47 +85,110 @@ Inspection inspect(const Dataset& dataset, Survey survey, std::uint64_t samples)
   return found;
 }
 
-std::string inspection_json(const Inspection& found) {
-  const DatasetInfo& info = found.info;
-  const Survey& survey = found.survey;
-  ordered_json object{
-      {"path", info.path.string()}, {"format", info.format},           {"codec", info.codec},
-      {"samples", info.size},       {"shape", shape_json(info.shape)}, {"classes", found.classes}};
-  const auto& names = info.class_names.names;  // folders and labels.txt have them, too
-  object["class_names"] = names.empty() && !info.sidecar ? ordered_json() : ordered_json(names);
-  add_sidecar(object, info.sidecar);
-  constexpr const char* sources[] = {"sidecar", "all", "some"};
-  object["class_counts_from"] = sources[static_cast<std::size_t>(found.counted)];
-  object["class_counts"] = ordered_json::object();
-  for (const auto& [label, count] : found.class_counts) {
-    object["class_counts"][std::to_string(label)] = count;
-  }
-  object["looked_at"] = {{"samples", survey.looked()},
-                         {"unreadable", survey.unreadable},
-                         {"codecs", survey.codecs},
-                         {"grey", survey.grey},
-                         {"height", quantiles_json(survey.heights)},
-                         {"width", quantiles_json(survey.widths)},
-                         {"bytes", quantiles_json(survey.bytes)},
-                         {"total_bytes", survey.total_bytes}};
-  if (survey.unreadable != 0) object["looked_at"]["first_unreadable"] = survey.first_unreadable;
-  object["files"] = ordered_json::array();
-  for (const Inspection::File& file : found.files) {
-    object["files"].push_back({{"path", file.path.string()}, {"bytes", file.bytes}});
-  }
-  object["first"] = ordered_json::array();
-  for (const Inspection::First& one : found.first) {
-    if (!one.damage.empty()) {
-      object["first"].push_back({{"index", one.index}, {"damage", one.damage}});
-      continue;
-    }
-    object["first"].push_back({{"index", one.index},
-                               {"label", one.label},
-                               {"name", one.name},
-                               {"shape", shape_json(one.shape)},
-                               {"bytes", one.bytes}});
-  }
-  return json_text(object);
+template <>
+inline constexpr Heading heading_of<Quantiles>{"spread", "How numbers are distributed."};
+
+template <class Field>
+void for_each_field(const Quantiles& spread, const Field& field) {
+  field("min", spread.min, {"the smallest"});
+  field("p5", spread.low, {"5 % are below"});
+  field("median", spread.median, {"half are below"});
+  field("p95", spread.high, {"5 % are above"});
+  field("max", spread.max, {"the largest"});
 }
+
+template <class Field>
+void for_each_field(const Survey& survey, const Field& field) {
+  field("samples", survey.looked(), {"how many were looked at"});
+  field("unreadable", survey.unreadable, {"how many of them are damaged"});
+  field("codecs", survey.codecs, {"number of readable samples with each codec"});
+  field("grey", survey.grey, {"how many have one channel"});
+  field("height", survey.heights, {"of images", Unit{"pixels"}});
+  field("width", survey.widths, {"of images", Unit{"pixels"}});
+  field("bytes", survey.bytes, {"of encoded samples", Unit{"bytes"}});
+  field("total_bytes", survey.total_bytes, {"of encoded samples, added up"});
+  field("first_unreadable", unless_empty(survey.first_unreadable),
+        {"why the first damaged sample cannot be read", Absent{"none is damaged"}});
+}
+
+template <class Field>
+void for_each_field(const Sidecar::Input& input, const Field& field) {
+  field("name", input.name, {"base name"});
+  field("bytes", input.bytes, {"size"});
+  field("hash", input.hash, {"`xxh128:` or `sha256:` and hex"});
+}
+
+template <class Field>
+void for_each_field(const Inspection::File& file, const Field& field) {
+  field("path", file.path.string(), {"the file"});
+  field("bytes", file.bytes, {"its size"});
+}
+
+template <class Field>
+void for_each_field(const Inspection::First& one, const Field& field) {
+  constexpr std::string_view damaged = "the sample is damaged";
+  const auto readable = [&](auto value) { return only_if(one.damage.empty(), value); };
+  field("index", one.index, {"from 0"});
+  field("label", readable(one.label), {"its class", Absent{damaged}});
+  field("name", readable(one.name), {"empty if the sample has none", Absent{damaged}});
+  field("shape", readable(one.shape), {"of the image", Absent{damaged}});
+  field("bytes", readable(one.bytes), {"encoded", Absent{damaged}});
+  field("damage", unless_empty(one.damage), {"why the sample cannot be read", Absent{"it can"}});
+}
+
+template <>
+inline constexpr Heading heading_of<Inspection>{"inspect", "What `feedrate inspect` prints."};
+
+template <class Field>
+void for_each_field(const Inspection& found, const Field& field) {
+  constexpr std::string_view no_sidecar = "no sidecar";
+  constexpr std::array sources{"sidecar", "all", "some"};
+  const DatasetInfo& info = found.info;
+  const std::vector<std::string>& names = info.class_names.names;
+  const auto of_sidecar = [&](auto member) {
+    return info.sidecar ? std::optional(*info.sidecar.*member) : std::nullopt;
+  };
+  field("path", info.path.string(), {"the dataset as given"});
+  field("format", info.format, {"its container"});
+  field("codec", info.codec, {"of the first sample that can be read"});
+  field("samples", info.size, {"in the dataset"});
+  field("shape", info.shape, {"of the first sample that can be read"});
+  field("classes", found.classes,
+        {"the sidecar's number; the largest label seen + 1 if that is more, or without a sidecar"});
+  // Folders and labels.txt have names, too.
+  field("class_names", only_if(!names.empty() || info.sidecar, names),
+        {"names of the classes, by label", Null{"not known, and no sidecar"}});
+  field("source", of_sidecar(&Sidecar::source),
+        {"what was converted: mnist, imagenet, …", Null{no_sidecar}});
+  field("split", of_sidecar(&Sidecar::split), {"train, test, …", Null{no_sidecar}});
+  field("digest", of_sidecar(&Sidecar::digest),
+        {"of labels and pixels in order; empty if the conversion decoded nothing",
+         Unit{sha256_unit}, Null{no_sidecar}});
+  field("set_digest", of_sidecar(&Sidecar::set_digest),
+        {"of labels and pixels, whatever the order; empty if the conversion decoded nothing",
+         Unit{sha256_unit}, Null{no_sidecar}});
+  field("bytes_digest", of_sidecar(&Sidecar::bytes_digest),
+        {"of the samples as they are stored, in order", Unit{sha256_unit}, Null{no_sidecar}});
+  field("label_space", of_sidecar(&Sidecar::label_space),
+        {"how labels count: `0-based`", Null{no_sidecar}});
+  field("tool_version", of_sidecar(&Sidecar::tool_version),
+        {"of the feedrate that converted it", Null{no_sidecar}});
+  field("inputs", of_sidecar(&Sidecar::inputs), {"the archives that were read", Null{no_sidecar}});
+  field("options", of_sidecar(&Sidecar::options),
+        {"options that shaped the result", Null{no_sidecar}});
+  field("notes", of_sidecar(&Sidecar::notes), {"images re-encoded, left out, …", Null{no_sidecar}});
+  field("class_counts_from", sources[static_cast<std::size_t>(found.counted)],
+        {"what `class_counts` counts: `all` samples, those the `sidecar` states, or `some`: the "
+         "samples looked at"});
+  field("class_counts", std::map(found.class_counts.begin(), found.class_counts.end()),
+        {"samples of each class; a key is a label"});
+  field("looked_at", found.survey, {"statistics of the samples looked at"});
+  field("files", found.files, {"files that hold samples; empty if each sample is a file"});
+  field("first", found.first, {"the first samples, as many as `--samples` asks"});
+}
+
+Description describe_inspect() { return description_of(Inspection{}); }
+
+std::string inspection_json(const Inspection& found) { return json_text_of(found); }
 
 }  // namespace feedrate::tools

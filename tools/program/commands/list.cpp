@@ -4,15 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "converters/source.h"
 #include "formats/container.h"
 #include "loader/recipe.h"
 #include "loader/recipes/part.h"
 #include "tools/console/console.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "trainer/backends/backend.h"
@@ -28,132 +27,234 @@ using namespace trainer;
 
 namespace {
 
-using nlohmann::ordered_json;
-
 struct ListRequest {
   std::string what;
   bool json = false;
 };
 
-/// A kind in a list: its name and summary, and figures that only its registry has.
-struct Row {
+struct Listed {
   std::string name;
   std::string summary;
-  std::string detail;  // the figures as text
-  ordered_json more;   // the figures as JSON
+
+  std::string detail() const { return {}; }
 };
 
-struct Registry {
-  std::string_view name;
-  std::vector<Row> (*rows)();
+struct ListedPart {
+  Listed kind;
+  std::vector<std::string_view> parameters;
+
+  std::string detail() const { return fmt::format("{}", fmt::join(parameters, ", ")); }
 };
 
-template <class Kinds, class Describe>
-std::vector<Row> rows_of(const Kinds& kinds, const Describe& describe) {
-  std::vector<Row> rows;
-  for (const auto* kind : kinds) {
-    rows.push_back({std::string(kind->name()), std::string(kind->summary()), "", {}});
-    describe(*kind, rows.back());
+struct ListedNetwork {
+  Listed kind;
+  Shape input = {};
+  std::uint32_t classes = 0;
+  std::int64_t parameters = 0;
+  std::uint64_t macs = 0;
+  std::uint64_t activation_bytes = 0;
+  std::uint32_t batch = 0;
+
+  std::string detail() const {
+    return fmt::format(
+        "{} in, {} classes: {} parameters, {} multiply-adds, {} bytes of activations",
+        shape_text(input), classes, grouped(static_cast<std::uint64_t>(parameters)), grouped(macs),
+        grouped(activation_bytes));
   }
-  return rows;
-}
-
-template <class Kinds>
-std::vector<Row> plain_rows(const Kinds& kinds) {
-  return rows_of(kinds, [](const Kind&, Row&) {});
-}
-
-std::vector<Row> network_rows() {
-  return rows_of(networks(), [](const Network& kind, Row& row) {
-    const Shape input = kind.published_input();
-    const Graph graph = kind.build(input, kind.published_classes());
-    const std::uint64_t activation_bytes = graph.activations() * sizeof(float);
-    row.detail =
-        fmt::format("{} in, {} classes: {} parameters, {} multiply-adds, {} bytes of activations",
-                    shape_text(input), kind.published_classes(),
-                    grouped(static_cast<std::uint64_t>(graph.parameter_count())),
-                    grouped(graph.macs()), grouped(activation_bytes));
-    row.more = {{"parameters", graph.parameter_count()},
-                {"macs", graph.macs()},
-                {"activation_bytes", activation_bytes},
-                {"batch", kind.recipe().batch}};
-  });
-}
-
-std::vector<Row> preset_rows() {
-  return rows_of(presets(), [](const Preset& kind, Row& row) {
-    const TrainRecipe& recipe = kind.recipe();
-    const bool by_steps = recipe.length.steps > 0;
-    const std::uint64_t length = by_steps ? recipe.length.steps : recipe.length.epochs;
-    row.detail = fmt::format("{}: {} of {}, {} at {}, recipe {}", kind.network(),
-                             counted(length, by_steps ? "step" : "epoch"), recipe.batch,
-                             recipe.update.optimizer, recipe.schedule.rate, kind.augmentation());
-    row.more = {{"network", kind.network()},
-                {"batch", recipe.batch},
-                {by_steps ? "steps" : "epochs", length},
-                {"optimizer", recipe.update.optimizer},
-                {"rate", recipe.schedule.rate},
-                {"schedule", recipe.schedule.policy},
-                {"recipe", kind.augmentation()}};
-  });
-}
-
-std::vector<Row> device_rows() {
-  return rows_of(backends(), [](const Backend& kind, Row& row) {
-    const std::string why_not = kind.unavailable();
-    const std::string device = why_not.empty() ? kind.device_name() : "";
-    row.detail = why_not.empty() ? device : "not available: " + why_not;
-    row.more = {{"available", why_not.empty()},
-                {"device", or_null<ordered_json>(device)},
-                {"reason", or_null<ordered_json>(why_not)}};
-  });
-}
-
-std::vector<Row> part_rows() {
-  return rows_of(recipe_parts(), [](const PartKind& kind, Row& row) {
-    std::vector<std::string_view> names;
-    for (const auto& parameter : kind.parameters()) names.push_back(parameter.name);
-    row.detail = fmt::format("{}", fmt::join(names, ", "));
-    row.more = {{"parameters", names}};
-  });
-}
-
-constexpr Registry registries[] = {
-    {"sources", [] { return plain_rows(sources()); }},
-    {"formats", [] { return plain_rows(containers()); }},
-    {"codecs", [] { return plain_rows(codecs()); }},
-    {"recipes", [] { return plain_rows(recipes()); }},
-    {"parts", part_rows},
-    {"networks", network_rows},
-    {"presets", preset_rows},
-    {"optimizers", [] { return plain_rows(optimizers()); }},
-    {"devices", device_rows},
 };
 
-std::vector<std::string_view> registry_names() {
+struct ListedPreset {
+  Listed kind;
+  std::string network;
+  TrainRecipe settings;
+  std::string augmentation;
+
+  bool by_steps() const { return settings.length.steps > 0; }
+  std::string detail() const {
+    return fmt::format("{}: {} of {}, {} at {}, recipe {}", network,
+                       by_steps() ? counted(settings.length.steps, "step")
+                                  : counted(settings.length.epochs, "epoch"),
+                       settings.batch, settings.update.optimizer, settings.schedule.rate,
+                       augmentation);
+  }
+};
+
+struct ListedDevice {
+  Listed kind;
+  std::string device;
+  std::string why_not;
+
+  std::string detail() const { return why_not.empty() ? device : "not available: " + why_not; }
+};
+
+/// The lists that were asked for.
+struct Lists {
+  std::optional<std::vector<Listed>> sources, formats, codecs, recipes;
+  std::optional<std::vector<ListedPart>> parts;
+  std::optional<std::vector<ListedNetwork>> networks;
+  std::optional<std::vector<ListedPreset>> presets;
+  std::optional<std::vector<Listed>> optimizers;
+  std::optional<std::vector<ListedDevice>> devices;
+};
+
+const Listed& kind_of(const Listed& row) { return row; }
+const Listed& kind_of(const auto& row) { return row.kind; }
+
+template <class Kind>
+Listed listed(const Kind& kind) {
+  return {std::string(kind.name()), std::string(kind.summary())};
+}
+ListedPart listed_part(const PartKind& kind) {
+  ListedPart part{listed(kind), {}};
+  for (const auto& parameter : kind.parameters()) part.parameters.push_back(parameter.name);
+  return part;
+}
+ListedNetwork listed_network(const Network& kind) {
+  const Shape input = kind.published_input();
+  const std::uint32_t classes = kind.published_classes();
+  const Graph graph = kind.build(input, classes);
+  return {listed(kind),
+          input,
+          classes,
+          graph.parameter_count(),
+          graph.macs(),
+          graph.activations() * sizeof(float),
+          kind.recipe().batch};
+}
+ListedPreset listed_preset(const Preset& kind) {
+  return {listed(kind), std::string(kind.network()), kind.recipe(),
+          std::string(kind.augmentation())};
+}
+ListedDevice listed_device(const Backend& kind) {
+  const std::string why_not = kind.unavailable();
+  return {listed(kind), why_not.empty() ? kind.device_name() : "", why_not};
+}
+
+/// All, or with a name that one.
+Lists make_lists(std::string_view what) {
+  const auto list = [&](std::string_view name, auto& made, const auto& kinds, const auto& row_of) {
+    if (!what.empty() && what != name) return;
+    made.emplace();
+    for (const auto* kind : kinds) made->push_back(row_of(*kind));
+  };
+  const auto plain = [](const auto& kind) { return listed(kind); };
+  Lists lists;
+  list("sources", lists.sources, sources(), plain);
+  list("formats", lists.formats, containers(), plain);
+  list("codecs", lists.codecs, codecs(), plain);
+  list("recipes", lists.recipes, recipes(), plain);
+  list("parts", lists.parts, recipe_parts(), listed_part);
+  list("networks", lists.networks, networks(), listed_network);
+  list("presets", lists.presets, presets(), listed_preset);
+  list("optimizers", lists.optimizers, optimizers(), plain);
+  list("devices", lists.devices, backends(), listed_device);
+  return lists;
+}
+
+}  // namespace
+
+template <>
+inline constexpr Heading heading_of<Listed>{"kind", "A name that options take."};
+
+template <class Field>
+void for_each_field(const Listed& kind, const Field& field) {
+  field("name", kind.name, {"what options take"});
+  field("summary", kind.summary, {"what it is, in a sentence"});
+}
+
+template <class Field>
+void for_each_field(const ListedPart& part, const Field& field) {
+  for_each_field(part.kind, field);
+  field("parameters", part.parameters, {"their names"});
+}
+
+template <class Field>
+void for_each_field(const ListedNetwork& network, const Field& field) {
+  for_each_field(network.kind, field);
+  field("parameters", network.parameters, {"learned values"});
+  field("macs", network.macs, {"multiply-adds, forward, for one image"});
+  field("activation_bytes", network.activation_bytes,
+        {"of all layers' outputs for one image, fp32, before memory is shared"});
+  field("batch", network.batch, {"of the published way to train"});
+}
+
+template <class Field>
+void for_each_field(const ListedPreset& preset, const Field& field) {
+  const TrainRecipe& settings = preset.settings;
+  for_each_field(preset.kind, field);
+  field("network", preset.network, {"that it trains"});
+  field("batch", settings.batch, {"images in a step"});
+  field("steps", only_if(preset.by_steps(), settings.length.steps),
+        {"length; a preset has this or the next", Absent{"it has the other"}});
+  field("epochs", only_if(!preset.by_steps(), settings.length.epochs),
+        {"length; a preset has this or the previous", Absent{"it has the other"}});
+  field("optimizer", settings.update.optimizer, {"that updates the parameters"});
+  field("rate", settings.schedule.rate, {"base learning rate"});
+  field("schedule", settings.schedule.policy, {"how the learning rate changes"});
+  field("recipe", preset.augmentation, {"of the loader"});
+}
+
+template <class Field>
+void for_each_field(const ListedDevice& device, const Field& field) {
+  for_each_field(device.kind, field);
+  field("available", device.why_not.empty(), {"can be used here"});
+  field("device", unless_empty(device.device), {"what it is", Null{"it cannot be used"}});
+  field("reason", unless_empty(device.why_not), {"why it cannot be used", Null{"it can be used"}});
+}
+
+template <>
+inline constexpr Heading heading_of<Lists>{
+    "list", "What `feedrate list` prints. With a name, only that key."};
+
+template <class Field>
+void for_each_field(const Lists& lists, const Field& field) {
+  const auto list = [&](const char* key, const auto& rows, std::string_view meaning) {
+    field(key, rows, {meaning, Absent{"another name was given"}});
+  };
+  list("sources", lists.sources, "published datasets in their packaging");
+  list("formats", lists.formats, "containers of datasets");
+  list("codecs", lists.codecs, "how images are encoded");
+  list("recipes", lists.recipes, "augmentation");
+  list("parts", lists.parts, "that recipes are composed of, joined by +");
+  list("networks", lists.networks, "see NETWORKS.md");
+  list("presets", lists.presets, "known ways to train");
+  list("optimizers", lists.optimizers, "how parameters are updated");
+  list("devices", lists.devices, "where to train");
+}
+
+Description describe_list() { return description_of(Lists{}); }
+
+namespace {
+
+std::string lists_text(const Lists& lists) {
+  std::string text;
+  for_each_field(lists, [&](std::string_view name, const auto& rows, const About&) {
+    if (!rows) return;
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", name);
+    std::vector<std::array<std::string, 3>> cells;
+    for (const auto& row : *rows) {
+      const Listed& kind = kind_of(row);
+      cells.push_back({kind.name, kind.summary, row.detail()});
+    }
+    std::size_t width = 10;  // columns of the names
+    for (const auto& [kind, summary, detail] : cells) width = std::max(width, kind.size());
+    for (const auto& [kind, summary, detail] : cells) {
+      text += fmt::format("  {:<{}} {}\n", kind, width, summary);
+      if (!detail.empty()) text += fmt::format("  {:<{}} {}\n", "", width, detail);
+    }
+  });
+  return text;
+}
+
+std::vector<std::string_view> list_names() {
   std::vector<std::string_view> names;
-  for (const Registry& registry : registries) names.push_back(registry.name);
+  for (const Key& key : describe_list().keys) names.push_back(key.name);
   return names;
 }
 
 int run_list(const ListRequest& options) {
-  ordered_json object;
-  std::string text;
-  for (const Registry& registry : registries) {
-    if (!options.what.empty() && registry.name != options.what) continue;
-    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", registry.name);
-    ordered_json& list = object[std::string(registry.name)] = ordered_json::array();
-    const std::vector<Row> rows = registry.rows();
-    std::size_t width = 10;  // columns of the names
-    for (const Row& row : rows) width = std::max(width, row.name.size());
-    for (const Row& row : rows) {
-      text += fmt::format("  {:<{}} {}\n", row.name, width, row.summary);
-      if (!row.detail.empty()) text += fmt::format("  {:<{}} {}\n", "", width, row.detail);
-      list.push_back({{"name", row.name}, {"summary", row.summary}});
-      if (row.more.is_object()) list.back().update(row.more);
-    }
-  }
-  print(options.json ? json_text(object) : text);
+  const Lists lists = make_lists(options.what);
+  print(options.json ? json_text_of(lists) : lists_text(lists));
   return exit_done;
 }
 
@@ -161,7 +262,7 @@ std::function<int()> prepare_list(CLI::App& app) {
   auto options = std::make_shared<ListRequest>();
   check_names(app.add_option("WHAT", options->what,
                              "One list: sources, formats, codecs, recipes, networks, …"),
-              {"list", "", registry_names()});
+              {"list", "", list_names()});
   add_json(app, options->json);
   return [options] { return run_list(*options); };
 }

@@ -6,16 +6,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "formats/io/replace.h"
 #include "formats/means/mean_format.h"
 #include "tools/console/console.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/commands/shape_fields.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -23,7 +23,6 @@ using namespace formats;
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 constexpr double brightest = 255;
 
@@ -36,7 +35,8 @@ struct MeanRequest {
 
 /// Of a dataset, or of a mean image in a file.
 struct Means {
-  DatasetMeans means;
+  MeanRequest options;
+  DatasetMeans means = {};
   bool is_dataset = true;  // else the deviations and the number of images are unknown
   std::optional<MeanLayout> layout = {};  // of the file written
 };
@@ -48,7 +48,7 @@ std::string order_text(const Means& found) {
 
 Means measure_means(const MeanRequest& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
-  Means found;
+  Means found{.options = options};
   if (!options.out.empty()) found.layout = mean_layout_for(mean_format(options.out), *dataset);
   const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
   Progress progress("mean " + options.path.string(), "images");
@@ -57,7 +57,7 @@ Means measure_means(const MeanRequest& options) {
 }
 
 Means convert(const MeanRequest& options) {
-  Means found;
+  Means found{.options = options};
   found.is_dataset = false;
   found.means.mean_image = read_mean(options.path);
   found.means.channels = found.means.mean_image->shape.channels;
@@ -71,9 +71,9 @@ std::string channel_name(std::uint32_t channels, std::size_t channel) {
   return std::array{"red", "green", "blue"}[channel];
 }
 
-std::string mean_text(const MeanRequest& options, const Means& found) {
+std::string mean_text(const Means& found) {
   const DatasetMeans& means = found.means;
-  std::string text = options.path.string() + ": ";
+  std::string text = found.options.path.string() + ": ";
   text += found.is_dataset ? counted(means.images, "image") : "a mean image";
   if (means.mean_image) {
     text += fmt::format(", {} (height × width × channels)\n", shape_text(means.mean_image->shape));
@@ -98,32 +98,46 @@ std::string mean_text(const MeanRequest& options, const Means& found) {
   return text;
 }
 
-ordered_json mean_json(const MeanRequest& options, const Means& found) {
-  const DatasetMeans& means = found.means;
-  const auto list = [&](const std::array<double, 3>& values, double scale) {
-    ordered_json array = ordered_json::array();
-    for (std::size_t c = 0; c < means.channels; ++c) array.push_back(values[c] / scale);
-    return array;
-  };
-  ordered_json object{{"path", options.path.string()}};
-  object["images"] = null_unless<ordered_json>(found.is_dataset, means.images);
-  object["shape"] = nullptr;
-  if (means.mean_image) {
-    const Shape& shape = means.mean_image->shape;
-    object["shape"] = {
-        {"height", shape.height}, {"width", shape.width}, {"channels", shape.channels}};
-  }
-  const auto deviation = [&](double scale) {
-    return null_unless<ordered_json>(found.is_dataset, list(means.deviation, scale));
-  };
-  object["mean"] = list(means.mean, 1);
-  object["deviation"] = deviation(1);
-  object["unit_mean"] = list(means.mean, brightest);
-  object["unit_deviation"] = deviation(brightest);
-  object["file"] = or_null<ordered_json>(found.layout ? options.out.string() : "");
-  object["layout"] = or_null<ordered_json>(found.layout ? order_text(found) : "");
-  return object;
+/// Of each channel.
+std::vector<double> divided(const DatasetMeans& means, const std::array<double, 3>& values,
+                            double scale) {
+  std::vector<double> list;
+  for (std::size_t c = 0; c < means.channels; ++c) list.push_back(values[c] / scale);
+  return list;
 }
+
+}  // namespace
+
+template <>
+inline constexpr Heading heading_of<Means>{"mean", "What `feedrate mean` prints."};
+
+template <class Field>
+void for_each_field(const Means& found, const Field& field) {
+  constexpr std::string_view mean_image = "`path` is a mean image";
+  constexpr std::string_view no_file = "without `--out`";
+  const DatasetMeans& means = found.means;
+  const auto deviation = [&](double scale) {
+    return only_if(found.is_dataset, divided(means, means.deviation, scale));
+  };
+  field("path", found.options.path.string(), {"the dataset or mean image as given"});
+  field("images", only_if(found.is_dataset, means.images), {"in the dataset", Null{mean_image}});
+  field("shape", means.mean_image ? std::optional(means.mean_image->shape) : std::nullopt,
+        {"of the mean image", Null{"images have several sizes"}});
+  field("mean", divided(means, means.mean, 1), {"of each channel, 0 … 255"});
+  field("deviation", deviation(1),
+        {"standard deviation of each channel, 0 … 255", Null{mean_image}});
+  field("unit_mean", divided(means, means.mean, brightest), {"of each channel, 0 … 1"});
+  field("unit_deviation", deviation(brightest),
+        {"standard deviation of each channel, 0 … 1", Null{mean_image}});
+  field("file", only_if(found.layout.has_value(), found.options.out.string()),
+        {"the mean image written", Null{no_file}});
+  field("layout", found.layout ? std::optional(order_text(found)) : std::nullopt,
+        {"order of its values: `planes B, G, R`, `grey`, …", Null{no_file}});
+}
+
+Description describe_mean() { return description_of(Means{}); }
+
+namespace {
 
 int run_mean(const MeanRequest& options) {
   const GracefulStop graceful;
@@ -141,7 +155,7 @@ int run_mean(const MeanRequest& options) {
     note(fmt::format("wrote {}: {}, {}", options.out.string(), mean_format(options.out).name(),
                      order_text(found)));
   }
-  print(options.json ? json_text(mean_json(options, found)) : mean_text(options, found));
+  print(options.json ? json_text_of(found) : mean_text(found));
   return exit_done;
 }
 

@@ -50,7 +50,7 @@ int run_comparison(const ReportRequest& options) {
     fail(options.results[1], "holds no point of ", options.results[0],
          ": no row has the same images, format, network and options");
   }
-  print(options.json       ? comparison_json(found) + "\n"
+  print(options.json       ? comparison_json(found)
         : options.markdown ? comparison_markdown(found)
                            : comparison_text(found));
   return exit_done;
@@ -67,7 +67,7 @@ int run_report(const ReportRequest& options) {
   const Report report = make_report(read(options.results.front()));
   if (!options.html.empty()) write(options.html, report_html(report));
   if (!options.csv.empty()) write(options.csv, report_csv(report));
-  print(options.json       ? report_json(report) + "\n"
+  print(options.json       ? report_json(report)
         : options.markdown ? report_markdown(report)
                            : report_text(report));
   return exit_done;

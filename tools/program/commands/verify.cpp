@@ -8,15 +8,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "formats/base/error.h"
 #include "formats/inspect/compare.h"
 #include "tools/console/console.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 
@@ -26,7 +25,6 @@ using namespace formats;
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 constexpr std::size_t findings_shown = 20;
 
@@ -38,12 +36,14 @@ struct VerifyRequest {
 };
 
 struct Verified {
-  std::unique_ptr<Dataset> dataset;
-  Verification result;
+  std::unique_ptr<Dataset> dataset = nullptr;
+  DatasetInfo info = {};
+  Verification result = {};
 };
 
 Verified verify_path(const fs::path& path, unsigned threads) {
-  Verified verified{open_dataset(path), {}};
+  Verified verified{.dataset = open_dataset(path)};
+  verified.info = verified.dataset->info();
   Progress progress("verify " + path.string(), "images");
   verified.result = verify(*verified.dataset, threads, progress.callback());
   return verified;
@@ -144,7 +144,7 @@ std::string digests_text(const Verification& result) {
 }
 
 std::string verified_text(const Verified& verified) {
-  const DatasetInfo& info = verified.dataset->info();
+  const DatasetInfo& info = verified.info;
   const Verification& result = verified.result;
   std::string text =
       fmt::format("{}: {} × {}, {} read and decoded, {}\n", info.path.string(), info.format,
@@ -160,64 +160,114 @@ std::string verified_text(const Verified& verified) {
   return text + digests_text(result);
 }
 
-ordered_json list_json(const std::vector<Finding>& list) {
-  ordered_json array = ordered_json::array();
-  for (const Finding& finding : list) {
-    array.push_back({{"place", finding.place}, {"problem", finding.problem}});
+/// Of one dataset or of two; compared where both were verified to their ends.
+struct Answer {
+  Verified here = {};
+  std::optional<Verified> there = {};
+  std::optional<formats::Comparison> comparison = {};
+
+  bool sound() const {
+    return here.result.findings.empty() && (!there || there->result.findings.empty()) &&
+           (!comparison || comparison->equal());
   }
-  return array;
+};
+
+}  // namespace
+
+template <>
+inline constexpr Heading heading_of<Finding>{"finding", "What is wrong, or worth knowing."};
+
+template <class Field>
+void for_each_field(const Finding& finding, const Field& field) {
+  field("place", finding.place, {"sample, file, offset"});
+  field("problem", finding.problem, {"what is wrong, expected and found"});
 }
 
-ordered_json verified_json(const Verified& verified) {
-  const DatasetInfo& info = verified.dataset->info();
+template <>
+inline constexpr Heading heading_of<Verified>{"verified", "What was found of a dataset."};
+
+template <class Field>
+void for_each_field(const Verified& verified, const Field& field) {
+  constexpr std::string_view not_decoded = "a sample could not be decoded";
   const Verification& result = verified.result;
-  return {{"path", info.path.string()},
-          {"format", info.format},
-          {"codec", fmt::format("{}", fmt::join(codec_names(result), ","))},
-          {"complete", result.complete},
-          {"samples", result.samples},
-          {"digest", or_null<ordered_json>(result.digest.digest)},
-          {"set_digest", or_null<ordered_json>(result.digest.set_digest)},
-          {"bytes_digest", or_null<ordered_json>(result.bytes_digest)},
-          {"details_digest", or_null<ordered_json>(result.details_digest)},
-          {"written_digest", or_null<ordered_json>(result.written_digest)},
-          {"written_bytes_digest", or_null<ordered_json>(result.written_bytes_digest)},
-          {"class_counts", result.class_counts},
-          {"findings", list_json(result.findings)},
-          {"notes", list_json(result.notes)}};
+  field("path", verified.info.path.string(), {"the dataset as given"});
+  field("format", verified.info.format, {"its container"});
+  field("codec", fmt::format("{}", fmt::join(codec_names(result), ",")),
+        {"codecs of its samples, joined by commas"});
+  field("complete", result.complete,
+        {"false: interrupted; counts are of what was read until then, and digests are null"});
+  field("samples", result.samples, {"read and decoded without a finding"});
+  field("digest", unless_empty(result.digest.digest),
+        {"of labels and pixels in order", Unit{sha256_unit}, Null{not_decoded}});
+  field("set_digest", unless_empty(result.digest.set_digest),
+        {"of labels and pixels, whatever the order", Unit{sha256_unit}, Null{not_decoded}});
+  field("bytes_digest", unless_empty(result.bytes_digest),
+        {"of the samples as they are stored", Unit{sha256_unit}, Null{not_decoded}});
+  field("details_digest", unless_empty(result.details_digest),
+        {"32 hex digits: of the names, boxes and further labels beside the images",
+         Null{"nothing is stored beside them, or it has checksums; or a sample could not be "
+              "decoded"}});
+  field("written_digest", unless_empty(result.written_digest),
+        {"`digest` in the order of writing, as `convert` and `inspect` show it; another one for a "
+         "`folder` alone",
+         Unit{sha256_unit}, Null{"a sample could not be decoded, or the order is not known"}});
+  field("written_bytes_digest", unless_empty(result.written_bytes_digest),
+        {"`bytes_digest` in the order of writing", Unit{sha256_unit},
+         Null{"a sample could not be decoded, or the order is not known"}});
+  field("class_counts", result.class_counts, {"samples of each label, from 0"});
+  field("findings", result.findings,
+        {"what is wrong; empty if the dataset is sound. With a finding, the exit code is 1"});
+  field("notes", result.notes, {"worth knowing but not wrong: repeated images, …"});
 }
 
-/// Of two whole verifications.
-bool add_comparison(const Verified& here, const Verified& there, ordered_json& object,
-                    std::string& text) {
-  const formats::Comparison comparison =
-      formats::compare(here.result.sample_digests, there.result.sample_digests);
-  object["equal"] = comparison.equal();
-  object["same_set"] = comparison.same_set();
-  object["first_difference"] = or_null<ordered_json>(comparison.first);
-  object["different"] = comparison.different;
-  object["missing"] = comparison.missing;
-  object["extra"] = comparison.extra;
-  text += comparison_text(here, there, comparison);
-  return comparison.equal();
+template <>
+inline constexpr Heading heading_of<Answer>{
+    "verify", "What `feedrate verify` prints, even if it exits with 1 because of findings."};
+
+template <class Field>
+void for_each_field(const Answer& answer, const Field& field) {
+  constexpr std::string_view alone = "no `--against`, or a verification was interrupted";
+  const auto compared = [&](auto value_of) {  // of what may be empty itself, too
+    using Found = decltype(value_of(*answer.comparison));
+    return answer.comparison ? std::optional<Found>(std::in_place, value_of(*answer.comparison))
+                             : std::optional<Found>();
+  };
+  for_each_field(answer.here, field);
+  field("against", answer.there, {"the same keys for the other dataset", Absent{"no `--against`"}});
+  field("equal", compared([](const formats::Comparison& found) { return found.equal(); }),
+        {"the same images, labels and order; false makes the exit code 1", Absent{alone}});
+  field("same_set", compared([](const formats::Comparison& found) { return found.same_set(); }),
+        {"the same images and labels in any order", Absent{alone}});
+  field("first_difference", compared([](const formats::Comparison& found) { return found.first; }),
+        {"index of the first sample that differs", Null{"they are equal"}, Absent{alone}});
+  field("different", compared([](const formats::Comparison& found) { return found.different; }),
+        {"positions whose samples differ, or that only one has", Absent{alone}});
+  field("missing", compared([](const formats::Comparison& found) { return found.missing; }),
+        {"samples that only `path` has", Absent{alone}});
+  field("extra", compared([](const formats::Comparison& found) { return found.extra; }),
+        {"samples that only the other has", Absent{alone}});
 }
+
+Description describe_verify() { return description_of(Answer{}); }
+
+namespace {
 
 int run_verify(const VerifyRequest& options) {
   const GracefulStop graceful;
   const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
-  const Verified here = verify_path(options.path, threads);
-  ordered_json object = verified_json(here);
+  Answer answer{.here = verify_path(options.path, threads)};
+  const Verified& here = answer.here;
   std::string text = verified_text(here);
-  bool sound = here.result.findings.empty();
   if (!options.against.empty() && here.result.complete) {
-    const Verified there = verify_path(options.against, threads);
-    object["against"] = verified_json(there);
+    const Verified& there = answer.there.emplace(verify_path(options.against, threads));
     text += verified_text(there);
-    sound = sound && there.result.findings.empty();
-    if (there.result.complete) sound = add_comparison(here, there, object, text) && sound;
+    if (there.result.complete) {
+      answer.comparison = formats::compare(here.result.sample_digests, there.result.sample_digests);
+      text += comparison_text(here, there, *answer.comparison);
+    }
   }
-  print(options.json ? json_text(object) : text);
-  return sound ? exit_done : exit_failed;
+  print(options.json ? json_text_of(answer) : text);
+  return answer.sound() ? exit_done : exit_failed;
 }
 
 std::function<int()> prepare_verify(CLI::App& app) {

@@ -68,7 +68,7 @@ def convert(source: str, *archives: _Path, to: str, out: _Path, **options: Any) 
             sets a flag. `feedrate help convert` lists them.
 
     Returns source, format, codec and a list of splits, each with path, samples, bytes, digest: see
-    tools/JSON.md. Raises FileNotFoundError, ValueError for options and DataError for data."""
+    `feedrate schema convert --markdown`. Raises FileNotFoundError, ValueError for options and DataError for data."""
     return _run("convert", archives, {"to": to, "out": out, **options}, source)
 
 

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tools/console/bars.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
 #include "tools/lab/report/write/output.h"
 #include "tools/lab/report/write/table.h"
 
@@ -65,30 +63,45 @@ std::string comparison_markdown(const Comparison& comparison) {
   return text + caution + "\n";
 }
 
-std::string comparison_json(const Comparison& comparison) {
-  using nlohmann::ordered_json;
-  ordered_json points = ordered_json::array();
-  for (const ComparedPoint& point : comparison.points) {
-    const auto end = [&](double formats::Interval::*member) {
-      return point.interval ? ordered_json(rounded(*point.interval.*member, 4)) : ordered_json();
-    };
-    points.push_back({{"study", point.study},
-                      {"kind", point.kind},
-                      {"format", or_null<ordered_json>(point.format)},
-                      {"threads", or_null<ordered_json>(point.threads)},
-                      {"before", rounded(point.before, 3)},
-                      {"after", rounded(point.after, 3)},
-                      {"ratio", rounded(point.ratio(), 4)},
-                      {"ratio_low", end(&formats::Interval::low)},
-                      {"ratio_high", end(&formats::Interval::high)},
-                      {"change", name_of(point.change())}});
-  }
-  const ordered_json object{{"summary", comparison.summary()},
-                            {"points", std::move(points)},
-                            {"only_before", comparison.only_before},
-                            {"only_after", comparison.only_after},
-                            {"doubts", comparison.doubts}};
-  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+template <class Field>
+void for_each_field(const ComparedPoint& point, const Field& field) {
+  constexpr std::string_view one_repeat = "a single repeat";
+  const auto end = [&](double formats::Interval::*member) {
+    return point.interval ? std::optional(*point.interval.*member) : std::nullopt;
+  };
+  field("study", point.study, {"network, images, device, precision, batch"});
+  field("kind", point.kind, {"as in rows"});
+  field("format", unless_empty(point.format),
+        {"as in a curve, without a path", Null{"demand and compute"}});
+  field("threads", point.threads, {"of the loader", Null{"demand and compute"}});
+  field("before", point.before, {"median of the first file", Unit{"images/s"}, Digits{3}});
+  field("after", point.after, {"median of the second file", Unit{"images/s"}, Digits{3}});
+  field("ratio", point.ratio(),
+        {"after / before; of several repeats, their geometric means", Digits{4}});
+  field("ratio_low", end(&formats::Interval::low),
+        {"lower end of the 95 % interval of the ratio: Welch's t for the logarithms of the repeats",
+         Null{one_repeat}, Digits{4}});
+  field("ratio_high", end(&formats::Interval::high),
+        {"upper end of that interval", Null{one_repeat}, Digits{4}});
+  field("change", name_of(point.change()),
+        {"`faster`, `slower`: the interval does not contain 1; `no difference`; `not known`"});
 }
+
+template <>
+inline constexpr Heading heading_of<Comparison>{"report-compare",
+                                                "What `feedrate report --compare` prints."};
+
+template <class Field>
+void for_each_field(const Comparison& comparison, const Field& field) {
+  field("summary", comparison.summary(), {"did it get faster?"});
+  field("points", comparison.points, {"points that both files have"});
+  field("only_before", comparison.only_before, {"points of the first file alone"});
+  field("only_after", comparison.only_after, {"points of the second file alone"});
+  field("doubts", comparison.doubts, {"what makes the comparison doubtful"});
+}
+
+Description describe_report_compare() { return description_of(Comparison{}); }
+
+std::string comparison_json(const Comparison& comparison) { return json_text_of(comparison); }
 
 }  // namespace feedrate::tools

@@ -1,118 +1,176 @@
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "tools/console/text.h"
-#include "tools/lab/measure/or_null.h"
+#include "tools/console/json_fields.hpp"
+#include "tools/lab/measure/row_fields.h"
 #include "tools/lab/report/study/attribution.h"
 #include "tools/lab/report/write/output.h"
 
 namespace feedrate::tools {
+
+template <>
+inline constexpr Heading heading_of<Point>{"point", "A measured rate."};
+
+template <class Field>
+void for_each_field(const Point& point, const Field& field) {
+  field("threads", point.threads, {"of the loader; 0 for demand and compute"});
+  field("images_per_second", point.rate, {"median of all repeats", Unit{"images/s"}, Digits{3}});
+  field("low", point.low, {"the slowest repeat", Unit{"images/s"}, Digits{3}});
+  field("high", point.high, {"the fastest repeat", Unit{"images/s"}, Digits{3}});
+  field("predicted", point.predicted,
+        {"before it was measured", Unit{"images/s"}, Null{"not predicted"}});
+  field("stall_percent", point.stall,
+        {"of the trainer's time, without a batch", Unit{"%"}, Null{"other kinds than delivered"}});
+  field("workers_seen", point.workers_seen,
+        {"loader threads that did some of the work", Null{"demand and compute"}});
+}
+
+template <>
+inline constexpr Heading heading_of<PredictionError>{
+    "prediction-error", "How far predicted rates are from the measured ones."};
+
+template <class Field>
+void for_each_field(const PredictionError& error, const Field& field) {
+  field("predictions", error.predictions, {"how many there were"});
+  field("median_percent", error.median,
+        {"|predicted − measured| / measured, the median", Unit{"%"}, Digits{3}});
+  field("largest_percent", error.largest,
+        {"|predicted − measured| / measured, the largest", Unit{"%"}, Digits{3}});
+}
+
+template <>
+inline constexpr Heading heading_of<AttributedPoint>{
+    "attribution",
+    "Where the time of an image goes, for a format at its fewest threads and at its knee. The "
+    "parts add up to `total_us`."};
+
+template <class Field>
+void for_each_field(const AttributedPoint& point, const Field& field) {
+  const Attribution& parts = point.parts;
+  const auto time = [&](const char* key, double value, std::string_view meaning) {
+    field(key, value, {meaning, Unit{"µs"}, Digits{3}});
+  };
+  field("format", point.format, {"as in the curve"});
+  field("threads", point.threads, {"of the loader"});
+  field("at_knee", point.at_knee,
+        {"whether these are the fewest threads that are as fast as any number"});
+  time("total_us", parts.total, "1 / delivered");
+  time("compute_us", parts.compute, "the trainer with its batches in memory");
+  time("upload_us", parts.upload,
+       "waiting for copies to the device; 0 if compute was not measured");
+  time("read_us", parts.read, "waiting for data, by the share of the workers' time that reads");
+  time("decode_us", parts.decode,
+       "waiting for data, by the share of the workers' time that decodes");
+  time("augment_us", parts.augment,
+       "waiting for data, by the share of the workers' time that resizes and augments");
+  time("loading_us", parts.loading, "waiting for data, if the workers' times are not known");
+  time("storage_us", parts.storage, "added by a cold start");
+  time("shared_cores_us", parts.sharing,
+       "neither computing nor waiting: loader and trainer share cores");
+}
+
+template <>
+inline constexpr Heading heading_of<Curve>{"curve", "One format, read by one tool."};
+
+template <class Field>
+void for_each_field(const Curve& curve, const Field& field) {
+  constexpr std::string_view unmeasured = "not measured";
+  const auto knee_of = [](const std::vector<Point>& points) {
+    return points.empty() ? std::nullopt : std::optional(knee(points).threads);
+  };
+  field("format", curve.format,
+        {"`lmdb × raw`, `pytorch · lmdb × raw`, `lmdb × raw, cold`, `lmdb × jpeg, scaled`; `lmdb × "
+         "raw (data/a)` where datasets are stored alike"});
+  field("tool", curve.tool, {"that was measured"});
+  field("cache", curve.cache, {"`warm` or `cold`"});
+  field("supply", curve.supply, {"by rising number of threads"});
+  field("delivered", curve.delivered, {"by rising number of threads"});
+  field("supply_knee", knee_of(curve.supply),
+        {"the fewest threads whose supply is as good as any", Null{unmeasured}});
+  field("delivered_knee", knee_of(curve.delivered),
+        {"the fewest threads that deliver as much as any number", Null{unmeasured}});
+  field("demand", curve.demand, {"of this tool's trainer", Null{unmeasured}});
+  field("compute", curve.compute,
+        {"demand without copies to the device", Null{"not measured; the CPU"}});
+  field("prediction_error", prediction_error({&curve, 1}),
+        {"of this curve", Null{"nothing was predicted"}});
+}
+
 namespace {
 
-using nlohmann::ordered_json;
+struct JudgedStudy {
+  Study study;
+  StudyVerdict verdict;
+};
 
-ordered_json point_json(const Point& point) {
-  return {{"threads", point.threads},
-          {"images_per_second", rounded(point.rate, 3)},
-          {"low", rounded(point.low, 3)},
-          {"high", rounded(point.high, 3)},
-          {"predicted", or_null<ordered_json>(point.predicted)},
-          {"stall_percent", or_null<ordered_json>(point.stall)},
-          {"workers_seen", or_null<ordered_json>(point.workers_seen)}};
-}
+struct Answer {
+  JudgedStudy of;
+};
 
-ordered_json point_json(const std::optional<Point>& point) {
-  return point ? point_json(*point) : ordered_json(nullptr);
-}
-
-template <class T, class Of>
-ordered_json list_json(const std::vector<T>& values, const Of& of) {
-  ordered_json list = ordered_json::array();
-  for (const T& value : values) list.push_back(of(value));
-  return list;
-}
-
-ordered_json points_json(const std::vector<Point>& points) {
-  return list_json(points, [](const Point& point) { return point_json(point); });
-}
-
-/// The threads of the knee.
-ordered_json knee_json(const std::vector<Point>& points) {
-  return points.empty() ? ordered_json(nullptr) : ordered_json(knee(points).threads);
-}
-
-ordered_json verdict_json(const Study& study, const StudyVerdict& verdict) {
-  return {{"sentence", sentence(study, verdict)},
-          {"answer", verdict.answer},
-          {"reason", verdict.reason()},
-          {"limit", name(verdict.limit)},
-          {"format", or_null<ordered_json>(verdict.format)},
-          {"threads", verdict.threads},
-          {"images_per_second", rounded(verdict.rate, 3)},
-          {"demand", or_null<ordered_json>(verdict.demand)},
-          {"stall_percent", or_null<ordered_json>(verdict.stall)},
-          {"as_good", verdict.as_good}};
-}
-
-/// Null when nothing was predicted.
-ordered_json error_json(const std::optional<PredictionError>& error) {
-  if (!error) return nullptr;
-  return {{"predictions", error->predictions},
-          {"median_percent", rounded(error->median, 3)},
-          {"largest_percent", rounded(error->largest, 3)}};
-}
-
-ordered_json attribution_json(const AttributedPoint& point) {
-  ordered_json object{{"format", point.format},
-                      {"threads", point.threads},
-                      {"at_knee", point.at_knee},
-                      {"total_us", rounded(point.parts.total, 3)}};
-  for (const AttributionPart& part : attribution_parts) {
-    std::string key(part.name);
-    std::ranges::replace(key, ' ', '_');
-    object[key + "_us"] = rounded(point.parts.*part.member, 3);
+std::vector<JudgedStudy> judged(const Report& report) {
+  std::vector<JudgedStudy> all;
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    all.push_back({report.studies[i], report.verdicts[i]});
   }
-  return object;
-}
-
-ordered_json curve_json(const Curve& curve) {
-  return {{"format", curve.format},
-          {"tool", curve.tool},
-          {"cache", curve.cache},
-          {"supply", points_json(curve.supply)},
-          {"delivered", points_json(curve.delivered)},
-          {"supply_knee", knee_json(curve.supply)},
-          {"delivered_knee", knee_json(curve.delivered)},
-          {"demand", point_json(curve.demand)},
-          {"compute", point_json(curve.compute)},
-          {"prediction_error", error_json(prediction_error({&curve, 1}))}};
+  return all;
 }
 
 }  // namespace
 
-std::string report_json(const Report& report) {
-  ordered_json studies = ordered_json::array();
-  for (std::size_t i = 0; i < report.studies.size(); ++i) {
-    const Study& study = report.studies[i];
-    studies.push_back({{"title", study.title()},
-                       {"dataset", or_null<ordered_json>(study.dataset)},
-                       {"digest", study.digest},
-                       {"network", or_null<ordered_json>(study.network)},
-                       {"device", or_null<ordered_json>(study.device)},
-                       {"precision", or_null<ordered_json>(study.precision)},
-                       {"recipe", study.recipe},
-                       {"batch", study.batch},
-                       {"verdict", verdict_json(study, report.verdicts[i])},
-                       {"demand", point_json(study.demand)},
-                       {"curves", list_json(study.curves, curve_json)},
-                       {"prediction_error", error_json(prediction_error(study.curves))},
-                       {"attribution", list_json(attribute(study), attribution_json)}});
-  }
-  const auto as_written = [](const Row& row) { return ordered_json::parse(to_json_line(row)); };
-  const ordered_json object{{"studies", std::move(studies)},
-                            {"doubts", report.doubts},
-                            {"rows", list_json(report.rows, as_written)}};
-  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+template <class Field>
+void for_each_field(const Answer& answer, const Field& field) {
+  const StudyVerdict& verdict = answer.of.verdict;
+  field("sentence", sentence(answer.of.study, verdict), {"title, reason and answer in one line"});
+  field("answer", verdict.answer, {"`1 loader thread is enough; best format: lmdb × raw`"});
+  field("reason", verdict.reason(), {"the figures behind it"});
+  field("limit", name(verdict.limit), {"what the limit is"});
+  field("format", unless_empty(verdict.format), {"chosen format", Null{"no row is of loading"}});
+  field("threads", verdict.threads, {"chosen number"});
+  field("images_per_second", verdict.rate,
+        {"delivered there; supply where nothing was trained", Unit{"images/s"}, Digits{3}});
+  field("demand", verdict.demand, {"of the trainer alone", Unit{"images/s"}, Null{"not measured"}});
+  field("stall_percent", verdict.stall,
+        {"of the trainer's time, without a batch", Unit{"%"}, Null{"not measured"}});
+  field("as_good", verdict.as_good, {"other formats that are as fast"});
 }
+
+template <>
+inline constexpr Heading heading_of<JudgedStudy>{
+    "study", "Rows of the same images, network, device, precision, recipe and batch."};
+
+template <class Field>
+void for_each_field(const JudgedStudy& judged, const Field& field) {
+  constexpr std::string_view supply_alone = "only supply was measured";
+  const Study& study = judged.study;
+  field("title", study.title(), {"network, images, device, precision, batch"});
+  field("dataset", unless_empty(study.dataset),
+        {"name of the images, derived from the paths", Null{"the paths give none"}});
+  field("digest", study.digest, {"of the images", Unit{sha256_unit}});
+  field("network", unless_empty(study.network), {"that was trained", Null{supply_alone}});
+  field("device", unless_empty(study.device), {"that trained it", Null{supply_alone}});
+  field("precision", unless_empty(study.precision),
+        {"in which it was trained", Null{supply_alone}});
+  field("recipe", study.recipe, {"augmentation"});
+  field("batch", study.batch, {"images in a step"});
+  field("verdict", Answer{judged}, {"the answer"});
+  field("demand", study.demand,
+        {"of feedrate's trainer, or of the only tool measured", Null{"not measured"}});
+  field("curves", study.curves, {"one for each format, tool and cache"});
+  field("prediction_error", prediction_error(study.curves),
+        {"of all curves", Null{"nothing was predicted"}});
+  field("attribution", attribute(study), {"where the time of an image goes; empty without demand"});
+}
+
+template <>
+inline constexpr Heading heading_of<Report>{"report", "What `feedrate report` prints."};
+
+template <class Field>
+void for_each_field(const Report& report, const Field& field) {
+  field("studies", judged(report),
+        {"rows of the same images, network, device, precision, recipe and batch"});
+  field("doubts", report.doubts, {"why some rows are doubtful"});
+  field("rows", report.rows, {"that were read"});
+}
+
+Description describe_report() { return description_of(Report{}); }
+
+std::string report_json(const Report& report) { return json_text_of(report); }
 
 }  // namespace feedrate::tools

@@ -15,7 +15,7 @@ std::string report_text(const Report& report);
 std::string report_csv(const Report& report);
 /// Quoted where needed. A formula gets a leading apostrophe, so that spreadsheets show it as text.
 std::string csv_field(const std::string& text);
-/// The output of `--json` (tools/JSON.md).
+/// The output of `--json`.
 std::string report_json(const Report& report);
 /// A page that loads nothing and runs no script.
 std::string report_html(const Report& report);
@@ -25,7 +25,7 @@ std::string report_markdown(const Report& report);
 /// The points, the doubts, the answer.
 std::string comparison_text(const Comparison& comparison);
 std::string comparison_markdown(const Comparison& comparison);
-/// The output of `--compare --json` (tools/JSON.md).
+/// The output of `--compare --json`.
 std::string comparison_json(const Comparison& comparison);
 
 }  // namespace feedrate::tools

@@ -1,5 +1,4 @@
-// Compares tools/JSON.md with what the commands print: the page has every key printed, says when it
-// is null, and has no other keys. tools/schema.json, which is made from the page, holds for it too.
+// What the commands print is valid by 'feedrate schema', which says of every key what it means.
 
 #include <gtest/gtest.h>
 
@@ -12,12 +11,12 @@
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tests/tools/invented_rows.h"
-#include "tests/tools/json_page_reader.h"
 #include "tests/tools/rows.h"
 #include "tools/lab/bench/condition.h"
 #include "tools/lab/bench/plan_file.h"
 #include "tools/lab/jobs/load_report.h"
 #include "tools/program/cli/command.h"
+#include "tools/program/commands/json_objects.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -27,44 +26,66 @@ namespace {
 
 using nlohmann::ordered_json;
 using testing::feedrate;
-using testing::JsonPage;
 using testing::Said;
 using testing::slurp;
 
 constexpr int no_validator = 77;  // python3 has no jsonschema
 
-std::string place(const char* file) { return (testing::source_directory() / file).string(); }
-
-Said python(const std::vector<std::string>& arguments) {
-  return testing::run_program("python3", arguments);
+std::set<std::string> keys_of(const Description& object) {
+  std::set<std::string> names;
+  for (const Key& key : object.keys) names.emplace(key.name);
+  return names;
 }
 
-TEST(UnitJsonSchema, is_what_the_page_says) {
-  const Said said = python({place("tools/json_schema.py"), "--check"});
-  EXPECT_EQ(said.code, exit_done) << said.errors;
+std::set<std::string> keys_of(const ordered_json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.insert(key);
+  return keys;
 }
 
-TEST(UnitJsonSchema, refuses_what_the_page_does_not_have) {
-  const testing::TempDirectory directory;
-  const auto validate = [&](const ordered_json& object) {
-    write_text(directory / "read.json",
-               ordered_json{{{"section", "shape"}, {"object", object}}}.dump());
-    return python({place("tests/tools/validate_json.py"), place("tools/schema.json"),
-                   (directory / "read.json").string()});
-  };
-  const Said said = validate({{"height", 28}, {"width", 28}, {"channels", 1}});
-  if (said.code == no_validator) GTEST_SKIP() << "outputs are not validated: " << said.errors;
-  EXPECT_EQ(said.code, exit_done) << said.errors;
-  for (const ordered_json& wrong :
-       {ordered_json{{"height", 28}, {"width", 28}},
-        ordered_json{{"height", 28}, {"width", 28}, {"channels", "1"}},
-        ordered_json{{"height", 28}, {"width", nullptr}, {"channels", 1}},
-        ordered_json{{"height", 28}, {"width", 28}, {"channels", 1}, {"depth", 8}}}) {
-    EXPECT_EQ(validate(wrong).code, exit_failed) << wrong;
+Description object_named(std::string_view name) {
+  for (Description& object : json_objects()) {
+    if (object.heading.name == name) return std::move(object);
+  }
+  throw Error(join("no object ", name));
+}
+
+/// Every key says what it means and, where it may be empty, what that means.
+void expect_meanings(const Description& object, const std::string& place) {
+  std::set<std::string_view> names;
+  EXPECT_FALSE(object.keys.empty()) << place;
+  for (const Key& key : object.keys) {
+    const std::string here = place + "." + std::string(key.name);
+    const About& about = key.about;
+    EXPECT_TRUE(names.insert(key.name).second) << here << " is there twice";
+    EXPECT_FALSE(about.meaning.empty()) << here << " has no meaning";
+    EXPECT_FALSE(about.meaning.ends_with('.')) << here;
+    if (key.is_optional) {
+      EXPECT_FALSE(about.null.empty() && about.absent.empty()) << here << ": when is it empty?";
+    } else {
+      EXPECT_TRUE(about.null.empty()) << here << " is never null";
+    }
+    const ValueType* type = &key.type;
+    while (type->of) type = type->of.get();
+    if (type->object) expect_meanings(*type->object, here);
   }
 }
 
-class CommandsJsonPage : public ::testing::Test {
+TEST(UnitJsonObjects, say_of_every_key_what_it_means_and_when_it_is_null) {
+  std::set<std::string_view> names;
+  for (const Description& object : json_objects()) {
+    EXPECT_FALSE(object.heading.about.empty()) << object.heading.name;
+    EXPECT_TRUE(names.insert(object.heading.name).second) << object.heading.name;
+    expect_meanings(object, std::string(object.heading.name));
+  }
+}
+
+TEST(UnitJsonObjects, of_rows_have_the_keys_of_a_row) {
+  EXPECT_EQ(keys_of(object_named("rows")),
+            keys_of(ordered_json::parse(to_json_line(testing::demand(1)))));
+}
+
+class CommandsSchema : public ::testing::Test {
  protected:
   std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
 
@@ -74,10 +95,13 @@ class CommandsJsonPage : public ::testing::Test {
     return said.output;
   }
 
-  /// Checks what a command prints against `section`.
-  void read(std::vector<std::string> arguments, const std::string& section, int code = exit_done) {
+  /// Keeps what a command prints, to be validated as the object of that name.
+  void read(std::vector<std::string> arguments, const std::string& name, int code = exit_done) {
     arguments.emplace_back("--json");
-    reader_.read(ordered_json::parse(run(arguments, code)), section);
+    keep(ordered_json::parse(run(arguments, code)), name);
+  }
+  void keep(ordered_json object, const std::string& name) {
+    read_.push_back({{"section", name}, {"object", std::move(object)}});
   }
 
   /// 300 digits to train on and fewer to test on, in two LMDBs.
@@ -88,31 +112,61 @@ class CommandsJsonPage : public ::testing::Test {
         "convert");
   }
 
-  /// Everything that a test has read is valid by the schema.
+  /// Validates what was read by the schema.
+  Said validate() const {
+    write_text(at("schema.json"), run({"schema"}));
+    write_text(at("read.json"), read_.dump());
+    return testing::run_program(
+        "python3", {(testing::source_directory() / "tests/tools/validate_json.py").string(),
+                    at("schema.json"), at("read.json")});
+  }
   void TearDown() override {
-    if (reader_.all_read().empty()) return;
-    write_text(at("read.json"), reader_.all_read().dump());
-    const Said said = python(
-        {place("tests/tools/validate_json.py"), place("tools/schema.json"), at("read.json")});
+    if (read_.empty()) return;
+    const Said said = validate();
     EXPECT_TRUE(said.code == exit_done || said.code == no_validator) << said.errors;
+    read_.clear();
   }
 
-  testing::JsonPageReader reader_;
+  ordered_json read_ = ordered_json::array();
 
  private:
   testing::TempDirectory directory_;
 };
 
-TEST_F(CommandsJsonPage, has_a_section_for_each_command_that_prints_json) {
-  const JsonPage page;
+TEST_F(CommandsSchema, refuses_what_it_does_not_describe) {
+  const ordered_json good{{"name", "lenet"}, {"summary", "a network"}};
+  keep(good, "kind");
+  if (validate().code == no_validator) GTEST_SKIP() << "outputs are not validated";
+  for (const ordered_json& wrong :
+       {ordered_json{{"name", "lenet"}}, ordered_json{{"name", 1}, {"summary", "a network"}},
+        ordered_json{{"name", "lenet"}, {"summary", nullptr}},
+        ordered_json{{"name", ""}, {"summary", ""}, {"depth", 8}}}) {
+    read_.clear();
+    keep(wrong, "kind");
+    EXPECT_EQ(validate().code, exit_failed) << wrong;
+  }
+  read_.clear();
+}
+
+TEST_F(CommandsSchema, describes_every_command_that_prints_json) {
+  std::set<std::string_view> names;
+  for (const Description& object : json_objects()) names.insert(object.heading.name);
   for (const Command* command : commands()) {
-    const std::string name(command->name);
-    const bool prints_json = run({name, "--help"}).find("  --json") != std::string::npos;
-    EXPECT_EQ(page.has(name), prints_json) << name;
+    const std::string help = run({std::string(command->name), "--help"});
+    EXPECT_EQ(names.contains(command->name), help.find("  --json") != std::string::npos)
+        << command->name;
   }
 }
 
-TEST_F(CommandsJsonPage, inspect_and_verify) {
+TEST_F(CommandsSchema, of_one_object_has_what_that_needs) {
+  const ordered_json schema = ordered_json::parse(run({"schema", "load"}));
+  EXPECT_EQ(schema.at("$ref"), "#/$defs/load");
+  EXPECT_EQ(keys_of(schema.at("$defs")), (std::set<std::string>{"load", "device-decoding"}));
+  EXPECT_NE(run({"schema", "load", "--markdown"}).find("| `auto.tried[].waited` | number, share |"),
+            std::string::npos);
+}
+
+TEST_F(CommandsSchema, inspect_and_verify) {
   convert();
   read({"inspect", at("lmdb/train")}, "inspect");
   read({"verify", at("lmdb/train"), "--against", at("lmdb/train")}, "verify");
@@ -125,10 +179,9 @@ TEST_F(CommandsJsonPage, inspect_and_verify) {
   file.close();
   read({"inspect", at("set")}, "inspect");
   read({"verify", at("set")}, "verify", exit_failed);
-  reader_.expect_all_seen({"inspect", "shape", "spread", "verify", "finding"});
 }
 
-TEST_F(CommandsJsonPage, convert_index_and_mean) {
+TEST_F(CommandsSchema, convert_index_and_mean) {
   convert();
   run({"convert", "dataset", at("lmdb/train"), "--to", "recordio", "--out", at("recordio")});
   read({"index", at("recordio")}, "index");
@@ -137,10 +190,9 @@ TEST_F(CommandsJsonPage, convert_index_and_mean) {
   read({"index", at("photographs"), "--crops"}, "index");
   read({"mean", at("lmdb/train"), "--out", at("mean.binaryproto")}, "mean");
   read({"mean", at("mean.binaryproto")}, "mean");
-  reader_.expect_all_seen({"convert", "index", "mean"});
 }
 
-TEST_F(CommandsJsonPage, status) {
+TEST_F(CommandsSchema, status) {
   convert();
   run({"convert", "dataset", at("lmdb/train"), "--to", "recordio", "--shards", "2", "--part", "1/2",
        "--out", at("parts")});
@@ -148,20 +200,18 @@ TEST_F(CommandsJsonPage, status) {
   read({"status", at("parts")}, "status");
   const DirectoryLock running(at("parts.part-2-of-2.partial"));
   read({"status", at("parts")}, "status");
-  reader_.expect_all_seen({"status"});
 }
 
-TEST_F(CommandsJsonPage, load) {
+TEST_F(CommandsSchema, load) {
   convert();
   read({"load", at("lmdb/train"), "--emulate", "1e6"}, "load");
   read({"load", at("lmdb/train"), "--no-digest", "--cold"}, "load");
   LoadReport tuned;
   tuned.tuning = Tuning{.threads = 1, .tried = {{.threads = 1}}};
-  reader_.read(ordered_json::parse(tuned.json()), "load");
-  reader_.expect_all_seen({"load"});
+  keep(ordered_json::parse(tuned.json()), "load");
 }
 
-TEST_F(CommandsJsonPage, train_in_all_its_modes) {
+TEST_F(CommandsSchema, train_in_all_its_modes) {
   convert();
   const std::vector<std::string> train{"train", at("lmdb/train"), "--network", "mlp"};
   const auto with = [&](std::vector<std::string> more) {
@@ -174,24 +224,21 @@ TEST_F(CommandsJsonPage, train_in_all_its_modes) {
   read({"train", at("lmdb/train"), "--network", "lenet", "--batch", "300", "--mode", "features",
         "--out", at("features.npy")},
        "train-forward");
-  reader_.expect_all_seen({"train", "train-forward", "host-telemetry", "device-telemetry"});
 }
 
-TEST_F(CommandsJsonPage, time_and_list) {
+TEST_F(CommandsSchema, time_and_list) {
   read({"time", "mlp", "--batch", "2", "--seconds", "0.01"}, "time");
   read({"time", "mlp", "--batch", "2", "--passes"}, "passes");
   read({"list"}, "list");
-  reader_.expect_all_seen({"time", "passes", "list", "kind"});
 }
 
-TEST_F(CommandsJsonPage, advise) {
+TEST_F(CommandsSchema, advise) {
   write_dataset(container("png-map"), png_codec, at("set"),
                 testing::make_examples({32, 32, 3}, 100));
   read({"advise", at("set"), "--seconds", "0.5", "--batch", "10"}, "advise");
-  reader_.expect_all_seen({"advise", "variant", "supply"});
 }
 
-TEST_F(CommandsJsonPage, bench_and_the_rows_it_writes) {
+TEST_F(CommandsSchema, bench_and_the_rows_it_writes) {
   convert();
   const std::vector<std::string> bench{
       "bench",     at("lmdb/train"), "--network",      "mlp",      "--threads",
@@ -203,36 +250,19 @@ TEST_F(CommandsJsonPage, bench_and_the_rows_it_writes) {
   run(bench);
   std::istringstream lines(slurp(at("r.jsonl")));
   for (std::string line; std::getline(lines, line);) {
-    reader_.read(ordered_json::parse(line), "rows");
+    keep(ordered_json::parse(line), "rows");
   }
-  reader_.expect_all_seen({"bench", "rows", "environment"});
 }
 
-TEST_F(CommandsJsonPage, report) {
+TEST_F(CommandsSchema, report) {
   std::ofstream rows(at("rows.jsonl"));
   for (const auto& row : testing::invented_bench()) rows << to_json_line(row) << "\n";
   rows.close();
   read({"report", at("rows.jsonl")}, "report");
   read({"report", at("rows.jsonl"), at("rows.jsonl"), "--compare"}, "report-compare");
-  reader_.expect_all_seen(
-      {"report", "study", "curve", "point", "prediction-error", "attribution", "report-compare"});
 }
 
-std::set<std::string> keys_of(const ordered_json& object) {
-  std::set<std::string> keys;
-  for (const auto& [key, value] : object.items()) keys.insert(key);
-  return keys;
-}
-
-TEST(UnitJsonPage, has_the_keys_of_a_row_and_no_others) {
-  const JsonPage page;
-  const ordered_json row = ordered_json::parse(to_json_line(testing::demand(1)));
-  EXPECT_EQ(page.keys("rows"), keys_of(row));
-  EXPECT_EQ(page.keys("environment"), keys_of(row.at("environment")));
-}
-
-TEST(UnitJsonPage, has_the_keys_that_a_plan_may_have_and_no_others) {
-  const JsonPage page;
+TEST(UnitJsonObjects, of_plans_have_the_keys_that_a_plan_may_have) {
   const ordered_json plan = {{"datasets", {"a"}},
                              {"tools", {"feedrate"}},
                              {"recipes", {"none"}},
@@ -253,13 +283,7 @@ TEST(UnitJsonPage, has_the_keys_that_a_plan_may_have_and_no_others) {
   const testing::TempDirectory directory;
   write_text(directory / "plan.json", plan.dump());
   EXPECT_NO_THROW(read_plan(directory / "plan.json"));
-  std::set<std::string> keys = keys_of(plan);
-  keys.insert({"only[].when", "only[].then"});
-  EXPECT_EQ(page.keys("plan-files"), keys);
-
-  std::set<std::string> conditions;
-  for (const ConditionKey& key : condition_keys()) conditions.emplace(key.name);
-  EXPECT_EQ(page.keys("condition"), conditions);
+  EXPECT_EQ(keys_of(object_named("plan-files")), keys_of(plan));
 }
 
 }  // namespace

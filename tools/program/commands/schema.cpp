@@ -1,0 +1,74 @@
+#include "tools/console/schema.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/console/console.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+#include "tools/program/commands/json_objects.h"
+
+namespace feedrate::tools {
+
+#define FEEDRATE_ROW(name) Description describe_##name();
+#include "tools/program/commands/json_objects.inc"
+#undef FEEDRATE_ROW
+
+std::vector<Description> json_objects() {
+  return {
+#define FEEDRATE_ROW(name) describe_##name(),
+#include "tools/program/commands/json_objects.inc"
+#undef FEEDRATE_ROW
+  };
+}
+
+namespace {
+
+struct SchemaRequest {
+  std::string name;
+  bool markdown = false;
+};
+
+std::vector<std::string_view> object_names() {
+  std::vector<std::string_view> names;
+  for (const Description& object : json_objects()) names.push_back(object.heading.name);
+  return names;
+}
+
+int run_schema(const SchemaRequest& options) {
+  std::vector<Description> objects = json_objects();
+  if (!options.name.empty()) {
+    std::erase_if(objects,
+                  [&](const Description& one) { return one.heading.name != options.name; });
+  }
+  print(options.markdown ? schema_markdown(objects) : schema_json(objects));
+  return exit_done;
+}
+
+std::function<int()> prepare_schema(CLI::App& app) {
+  auto options = std::make_shared<SchemaRequest>();
+  check_names(app.add_option("OBJECT", options->name,
+                             "One object: load, train, rows, plan-files, … (default: all)"),
+              {"object", "", object_names()});
+  app.add_flag("--markdown", options->markdown, "Tables for people instead of a JSON Schema");
+  return [options] { return run_schema(*options); };
+}
+
+}  // namespace
+
+extern const Command schema_command;
+const Command schema_command{
+    .name = "schema",
+    .summary = "Describes every key of the program's JSON",
+    .description =
+        R"(Prints a JSON Schema (2020-12) of what commands print with --json, of the rows of
+results.jsonl and of the plans of 'feedrate bench', with a definition for each; or, with
+--markdown, tables that say of each key what it means, in which unit, and when it is null
+or absent. An OBJECT is named after its command; 'train-forward', 'passes' and
+'report-compare' are what train, time and report print in other modes.)",
+    .examples = R"(  feedrate schema load --markdown
+  feedrate schema > schema.json
+)",
+    .prepare = prepare_schema};
+
+}  // namespace feedrate::tools

@@ -49,7 +49,7 @@ TEST(UnitTrainingRequest, a_schedule_may_be_fixed_a_cosine_or_the_recipes_own) {
     return changed_recipe(request).schedule;
   };
   EXPECT_EQ(schedule("step").step_size, 150150U);
-  EXPECT_EQ(LearningRate(schedule("fixed")).at(1'000'000), 0.1);
+  EXPECT_EQ(trainer::LearningRate(schedule("fixed")).at(1'000'000), 0.1);
   EXPECT_EQ(schedule("cosine").policy, "cosine");
   expect_error([&] { schedule("exp"); }, {"--schedule exp", "fixed or cosine, or step"});
   request.changes.update.optimizer = "adam";

@@ -103,8 +103,9 @@ TEST(UnitSampler, a_run_that_was_never_on_the_clock_reports_nothing) {
   Sampler sampler;
   work(0.01);
   const Telemetry spent = sampler.measured();
-  for_each_telemetry_field(spent,
-                           [](const char* key, const auto& value) { EXPECT_FALSE(value) << key; });
+  for_each_field(spent, [](std::string_view key, const auto& value, const About&) {
+    EXPECT_FALSE(value) << key;
+  });
   EXPECT_GT(sampler.measured_from_start().cpu_seconds, 0);
 }
 

@@ -1,4 +1,4 @@
-// PNG: read by libpng or png_decode.h, written by png_encode.h. Images decode to grey or RGB with 8
+// PNG: read by libpng or plain_png.h, and written by the latter. Images decode to grey or RGB with 8
 // bits: palettes become RGB, 1, 2 and 4 bits are scaled to 0..255, of 16 bits the high byte is kept
 // (as OpenCV does), alpha and transparency are dropped. Colour profiles and gamma are ignored: a
 // dataset's pixels are the stored numbers.

@@ -10,6 +10,7 @@
 #include "formats/base/stopwatch.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/products/onednn_version.hpp"
+#include "trainer/backends/cpu/threads/held_signals.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 
@@ -75,6 +76,7 @@ double measure_bytes(unsigned threads) {
 
 Roof measure_roof(unsigned threads) {
   const OmpThreads omp(threads);
+  const HeldSignals held(threads);
   try {
     return {measure_flops(), measure_bytes(threads)};
   } catch (const dnnl::error& error) {

@@ -8,6 +8,7 @@
 #include "formats/base/stopwatch.h"
 #include "trainer/backends/cpu/products/product_choice.h"
 #include "trainer/backends/cpu/products/value_choice.h"
+#include "trainer/backends/cpu/threads/held_signals.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/arrays.h"
@@ -306,6 +307,7 @@ void CpuSession::add_up(const std::vector<Sum>& sums) const {
 }
 
 void CpuSession::forward(const Step& step) {
+  const HeldSignals held(threads_);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (done_elsewhere_[i] || (!step.training && plan_.training_only[i])) continue;
     timed(i, &NodeSeconds::forward, [&] { layers_[i]->forward(step); });
@@ -313,6 +315,7 @@ void CpuSession::forward(const Step& step) {
 }
 
 void CpuSession::backward(const Step& step, const UpdateSettings& settings) {
+  std::optional<HeldSignals> held(std::in_place, threads_);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     if (!plan_.learns[i]) continue;
     if (const std::size_t turn = backward_turns_[i]; turn != no_node) {
@@ -328,6 +331,7 @@ void CpuSession::backward(const Step& step, const UpdateSettings& settings) {
     }
   }
   if (communicator_ == nullptr) return;
+  held.reset();  // a signal can end the wait for other ranks
   communicator_->finish();
   parameters_->update_all(settings);
 }
@@ -354,6 +358,7 @@ std::vector<float> CpuSession::output(std::size_t node) const {
 
 void CpuSession::forward_to(std::size_t node, std::span<float> values) {
   const OmpThreads omp(threads_);
+  const HeldSignals held(threads_);
   Metrics discarded;
   Step step = make_step(false, 0);
   step.metrics = &discarded;
@@ -372,6 +377,7 @@ void CpuSession::forward_to(std::size_t node, std::span<float> values) {
 
 // Outputs share memory, so the forward pass runs again and checks each output as it is written.
 Divergence CpuSession::find_divergence(Step step) {
+  const HeldSignals held(threads_);
   Metrics discarded;
   step.metrics = &discarded;
   step.relu_separate = true;

@@ -199,7 +199,7 @@ struct Archive::State {
 };
 
 Archive::Archive(const std::filesystem::path& path)
-    : state_(std::make_unique<State>(open_file_stream(path), path.string(),
+    : state_(std::make_unique<State>(open_any_stream(path), path.string(),
                                      path.filename().string())) {}
 
 Archive::Archive(Archive& outer)

@@ -53,7 +53,7 @@ class Parts {
   // Not through Archive, which might take the dark top of a first image for the end of an empty
   // tar.
   Buffer read_file(const fs::path& file) const {
-    auto [stream, suffix] = decompress(open_file_stream(file), file.string());
+    auto [stream, suffix] = decompress(open_any_stream(file), file.string());
     Buffer content;
     for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
       if (block.size() > left_ - content.size()) fail_too_large(file.string());

@@ -1,6 +1,7 @@
 #include "formats/io/byte_stream.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <functional>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/io/archive_handle.h"
 #include "formats/io/file.h"
 #include "formats/io/gzip.h"
@@ -47,14 +49,19 @@ struct OpenFile {
 };
 
 OpenFile open_file(const std::filesystem::path& path) {
-  OpenFile file{path, Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), false, 0};
-  if (!file.descriptor) fail_errno(path, "cannot open", errno);
+  OpenFile file{path, open_to_read(path), false, 0};
   struct stat status {};
   if (::fstat(file.descriptor.number(), &status) != 0) fail_errno(path, "cannot stat", errno);
   if (S_ISDIR(status.st_mode)) fail(path, "is a directory; expected an archive or a data file");
   file.regular = S_ISREG(status.st_mode);
   if (file.regular) file.size = static_cast<std::uint64_t>(status.st_size);
   return file;
+}
+
+void wait_for_bytes(const Descriptor& pipe) {
+  constexpr int milliseconds = 100;
+  pollfd readable{pipe.number(), POLLIN, 0};
+  while (::poll(&readable, 1, milliseconds) <= 0) throw_if_stop_requested();
 }
 
 class FileStream final : public ByteStream {
@@ -68,6 +75,7 @@ class FileStream final : public ByteStream {
 
  private:
   Bytes fetch() override {
+    if (!file_.regular) wait_for_bytes(file_.descriptor);
     return Bytes(buffer_).first(read_some(file_.descriptor, file_.path, position_, buffer_));
   }
 
@@ -187,19 +195,32 @@ void ByteStream::seek(std::uint64_t position) {
   do_seek(position);
 }
 
-std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path) {
-  OpenFile file = open_file(path);
+namespace {
+
+std::unique_ptr<ByteStream> stream_of(OpenFile file) {
   std::array<std::byte, longest_signature> start{};
   const ssize_t found =
       file.regular ? ::pread(file.descriptor.number(), start.data(), start.size(), 0) : 0;
   if (found > 0 && signature_of(start) == nullptr) {
     try {
-      return std::make_unique<MappedStream>(MappedFile(path));
+      return std::make_unique<MappedStream>(MappedFile(file.path));
     } catch (const Error&) {
       // Some file systems cannot map files; all can read them.
     }
   }
   return std::make_unique<FileStream>(std::move(file));
+}
+
+}  // namespace
+
+std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path) {
+  OpenFile file = open_file(path);
+  if (!file.regular) fail(path, "is not a regular file");
+  return stream_of(std::move(file));
+}
+
+std::unique_ptr<ByteStream> open_any_stream(const std::filesystem::path& path) {
+  return stream_of(open_file(path));
 }
 
 Decompressed decompress(std::unique_ptr<ByteStream> source, const std::string& place) {

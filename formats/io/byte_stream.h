@@ -47,10 +47,13 @@ class ByteStream {
   std::optional<Bytes> held_;
 };
 
-/// Opens a file. A regular file that is not compressed is mapped: whole() returns it, and memory is
+/// Opens a regular file. Where it is not compressed it is mapped: whole() returns it, and memory is
 /// given back some way behind the reader. Such a file must not shrink meanwhile, or the system ends
-/// the process. Other files are read. Throws Error when `path` is a directory or cannot be opened.
+/// the process. Throws Error when `path` is no regular file or cannot be opened.
 std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path);
+/// The same, but a pipe or a device is read. Waiting for a pipe's bytes ends with Stopped when a stop
+/// is requested.
+std::unique_ptr<ByteStream> open_any_stream(const std::filesystem::path& path);
 
 struct Decompressed {
   std::unique_ptr<ByteStream> stream;

@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <system_error>
+#include <thread>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/io/replace.h"
 
 namespace feedrate::formats {
@@ -84,10 +87,28 @@ void send_to_disk(int descriptor, std::uint64_t from, std::uint64_t size) {
                     SYNC_FILE_RANGE_WRITE);
 }
 
-OutputFile::OutputFile(const fs::path& path)
-    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (!file_) fail_errno(path, "cannot create", errno);
+namespace {
+
+// open() would wait for a named pipe's reader whatever happens.
+Descriptor open_to_write(const fs::path& path) {
+  constexpr int creating = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  for (;;) {
+    Descriptor file(::open(path.c_str(), creating | O_NONBLOCK, 0666));
+    if (file) {
+      fcntl(file.number(), F_SETFL, O_WRONLY);  // write() waits
+      return file;
+    }
+    const int failure = errno;
+    std::error_code ignored;
+    if (failure != ENXIO || !fs::is_fifo(path, ignored)) fail_errno(path, "cannot create", failure);
+    throw_if_stop_requested();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
+
+}  // namespace
+
+OutputFile::OutputFile(const fs::path& path) : path_(path), file_(open_to_write(path)) {}
 
 OutputFile::OutputFile(const fs::path& path, std::uint64_t size)
     : path_(path),

@@ -60,7 +60,8 @@ void send_to_disk(int descriptor, std::uint64_t from = 0, std::uint64_t size = 0
 /// close() reports what the disk refused.
 class OutputFile {
  public:
-  /// Creates the file, or empties it.
+  /// Creates the file, or empties it. Waits for a named pipe's reader until a stop is requested (then
+  /// throws Stopped).
   explicit OutputFile(const std::filesystem::path& path);
   /// Continues an existing file after its first `size` bytes; what follows them is cut off.
   OutputFile(const std::filesystem::path& path, std::uint64_t size);

@@ -50,8 +50,7 @@ void release_mapped_pages(std::span<const fs::path> files) {
 void evict_from_page_cache(std::span<const fs::path> files) {
   release_mapped_pages(files);  // the kernel keeps pages that a process has mapped
   for (const fs::path& path : files) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) fail_errno(path, "cannot open", errno);
+    const Descriptor file = open_to_read(path);
     ::fdatasync(
         file.number());  // pages that are not on disk yet cannot go; where it fails they stay
     ::posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED);

@@ -84,6 +84,9 @@ TEST(HostileDataset, a_named_pipe_is_refused_and_not_waited_for) {
   ASSERT_EQ(mkfifo((temporary / "data.rec").c_str(), 0600), 0);
   expect_error([&] { open_dataset(temporary / "data.rec"); }, {"data.rec", "not a dataset file"});
   expect_error([&] { open_dataset(temporary.path()); }, {"data.rec", "not a regular file"});
+  ASSERT_EQ(mkfifo((temporary / "shards-000000.tar").c_str(), 0600), 0);
+  fs::remove(temporary / "data.rec");
+  expect_error([&] { open_dataset(temporary.path()); }, {"000000.tar", "not a regular file"});
 }
 
 TEST(HostileDataset, a_directory_of_splits_names_them) {

@@ -63,6 +63,7 @@ class Started {
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
+  pid_t process() const { return process_; }
   void send(int signal) const { kill(process_, signal); }
   /// Waits for its end. Once.
   Said finish() {

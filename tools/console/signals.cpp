@@ -1,11 +1,12 @@
 #include "tools/console/signals.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
+#include <thread>
 
 #include "formats/base/stop.h"
 
@@ -16,38 +17,57 @@ namespace {
 std::atomic<bool> graceful = false;
 std::atomic<int> caught = 0;
 std::atomic<pid_t> also = 0;
+sigset_t blocked_at_start;
 
-// Only what a signal handler may do.
-void say(const char* text) {
-  [[maybe_unused]] const auto ignored = write(STDERR_FILENO, text, std::strlen(text));
+sigset_t signals_to_take() noexcept {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) sigaddset(&signals, signal);
+  }
+  return signals;
 }
 
-extern "C" void on_signal(int signal) {
+// Not through stdio: the thread that waits in there for a reader of stderr holds its lock.
+void write_to_stderr(std::string_view text) {
+  [[maybe_unused]] const auto ignored = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void unblock_signals() { pthread_sigmask(SIG_SETMASK, &blocked_at_start, nullptr); }
+
+void take(int signal) {
   if (const pid_t child = also; child > 0) kill(child, SIGTERM);
   if (graceful && caught == 0) {
     caught = signal;
     formats::request_stop();
-    if (signal == SIGINT) say("\nStopping; Ctrl-C again ends it at once.\n");
+    if (signal == SIGINT) write_to_stderr("\nStopping; Ctrl-C again ends it at once.\n");
     return;
   }
-  if (isatty(STDERR_FILENO) == 1) say("\n");  // a progress bar may stand there
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
+  if (isatty(STDERR_FILENO) == 1) write_to_stderr("\n");  // a progress bar may stand there
+  die_of(signal);
 }
 
 }  // namespace
 
-void handle_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before {};
-    sigaction(signal, nullptr, &before);
-    if (before.sa_handler == SIG_IGN) continue;  // as nohup asks
-    sigaction(signal, &action, nullptr);
-  }
+void block_signals() noexcept {
+  const sigset_t signals = signals_to_take();
+  pthread_sigmask(SIG_BLOCK, &signals, &blocked_at_start);
 }
+
+void take_signals() {
+  std::signal(SIGXFSZ, SIG_IGN);  // the write fails, and the error names the file
+  pthread_atfork(nullptr, nullptr, unblock_signals);
+  std::thread([signals = signals_to_take()] {
+    for (;;) {
+      int signal = 0;
+      if (sigwait(&signals, &signal) == 0) take(signal);
+    }
+  }).detach();
+}
+
+const sigset_t& signals_blocked_at_start() { return blocked_at_start; }
 
 GracefulStop::GracefulStop() { graceful = true; }
 GracefulStop::~GracefulStop() { graceful = false; }
@@ -58,8 +78,12 @@ int stop_signal() { return caught; }
 
 void die_of(int signal) {
   std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   std::raise(signal);
-  std::abort();  // the signal is blocked
+  std::abort();  // not reached
 }
 
 }  // namespace feedrate::tools

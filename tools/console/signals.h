@@ -1,13 +1,26 @@
 #pragma once
-// What SIGINT (Ctrl-C), SIGTERM and SIGHUP do to a command.
+// What SIGINT (Ctrl-C), SIGTERM and SIGHUP do to a command. One thread takes them, and all others
+// block them: a handler that interrupted a product would corrupt the heap
+// (trainer/backends/cpu/threads/held_signals.h).
 
 #include <sys/types.h>
 
+#include <csignal>
+
 namespace feedrate::tools {
 
-/// Installs the handlers; called once, by main(). Without a GracefulStop a signal ends the process
-/// at once: whatever was being written is still only a .partial.
-void handle_signals();
+/// Blocks the three in the calling thread and in those that it starts, but for what is ignored, as
+/// nohup asks. A program calls it before its libraries start threads, which some do before main().
+void block_signals() noexcept;
+
+/// Starts the thread that takes them; called once, by main(). Without a GracefulStop a signal ends
+/// the process at once: whatever was being written is still only a .partial. From now on, a file
+/// larger than the process may write is an error like a full disk (SIGXFSZ is ignored).
+void take_signals();
+
+/// The mask that the process was started with: for the programs that it starts. Forked children get
+/// it by themselves.
+const sigset_t& signals_blocked_at_start();
 
 /// While it lives, the first signal only requests a stop (formats/base/stop.h), which the command
 /// must honour soon; the second ends the process at once. Main thread.

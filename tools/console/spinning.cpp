@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "tools/console/signals.h"
+
 namespace feedrate::tools {
 namespace {
 
@@ -20,7 +22,9 @@ void spin_briefly(char** arguments) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unknown);
   if (unknown) return;
   setenv(spins, turns, 0);
+  pthread_sigmask(SIG_SETMASK, &signals_blocked_at_start(), nullptr);
   execv(program.c_str(), arguments);
+  block_signals();
   unsetenv(spins);
 }
 

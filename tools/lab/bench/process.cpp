@@ -63,6 +63,23 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
+/// What the new process blocks: not what this one does.
+class Attributes {
+ public:
+  Attributes() {
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigmask(&attributes_, &signals_blocked_at_start());
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
 std::string without_last_newlines(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text;
@@ -84,8 +101,8 @@ Finished run_as(const std::string& name, const std::string& program,
   pointers.push_back(nullptr);
 
   pid_t process = 0;
-  const int refused = posix_spawnp(&process, program.c_str(), redirections.get(), nullptr,
-                                   pointers.data(), environ);
+  const int refused = posix_spawnp(&process, program.c_str(), redirections.get(),
+                                   Attributes().get(), pointers.data(), environ);
   if (refused != 0) fail_errno(program, "cannot start", refused);
   stop_also(process);
   int status = 0;

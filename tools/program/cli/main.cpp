@@ -152,13 +152,17 @@ bool trains(std::span<char* const> words) {
 }  // namespace
 }  // namespace feedrate::tools
 
+// Run before the constructors of the libraries, in which OpenBLAS starts threads.
+[[gnu::section(".preinit_array"),
+  gnu::used]] static void (*const before_libraries)() noexcept = feedrate::tools::block_signals;
+
 int main(int count, char** values) {
   if (feedrate::tools::trains(std::span(values, static_cast<std::size_t>(count)))) {
     feedrate::tools::spin_briefly(values);
   }
   feedrate::tools::occupy_standard_streams();
-  feedrate::tools::handle_signals();
   try {
+    feedrate::tools::take_signals();
     return feedrate::tools::run(std::vector<std::string>(values + 1, values + count));
   } catch (const std::exception& error) {
     return feedrate::tools::failure("feedrate", error.what());

@@ -1,12 +1,16 @@
 // Ctrl-C and SIGTERM, as a user or a scheduler sends them.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
 #include "tests/support/run_program.h"
@@ -29,6 +33,19 @@ bool wait_until(const std::function<bool()>& condition) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return true;
+}
+
+/// Of the threads of a process, how many take `signal`.
+int takers(pid_t process, int signal) {
+  int count = 0;
+  for (const auto& task : fs::directory_iterator(join("/proc/", process, "/task"))) {
+    const std::string status = slurp(task.path() / "status");
+    const std::size_t mask = status.find("SigBlk:");
+    if (mask == std::string::npos) continue;  // it has ended
+    const auto blocked = std::stoull(status.substr(mask + 7, 17), nullptr, 16);
+    if ((blocked >> (signal - 1) & 1) == 0) ++count;
+  }
+  return count;
 }
 
 /// 600 grey images in an LMDB, and commands that would run for an hour.
@@ -65,6 +82,65 @@ TEST_F(CommandsStop, load_prints_what_it_has_and_dies_of_the_signal) {
     EXPECT_NE(slurp(at("load.prom")).find("feedrate_load_running{"), std::string::npos);
     EXPECT_NE(slurp(at("load.prom")).find("} 0\n"), std::string::npos);
   }
+}
+
+TEST_F(CommandsStop, one_thread_takes_signals) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"train", at("set"), "--network", "lenet", "--epochs", "100000", "--log", at("log")},
+      {"load", at("set"), "--seconds", "3600", "--log", at("log")}};
+  for (const std::vector<std::string>& command : commands) {
+    fs::remove(at("log"));
+    Started run(program_under_test(), command);
+    ASSERT_TRUE(wait_until([&] { return logged("epoch_") || logged("\"progress\""); }));
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      EXPECT_EQ(takers(run.process(), signal), 1) << command[0];
+    }
+  }
+}
+
+TEST_F(CommandsStop, training_leaves_a_whole_checkpoint_whenever_it_is_stopped) {
+  const int rounds = std::getenv("FEEDRATE_LONG_TESTS") == nullptr ? 20 : 1000;
+  std::mt19937 random(1);
+  const auto below = [&](unsigned bound) { return static_cast<unsigned>(random()) % bound; };
+  for (int round = 0; round < rounds; ++round) {
+    fs::remove(at("log"));
+    fs::remove(at("checkpoint"));
+    Started train(program_under_test(),
+                  {"train", at("set"), "--network", "lenet", "--val", at("set"), "--val-every", "1",
+                   "--epochs", "100000", "--checkpoint", at("checkpoint"), "--log", at("log")});
+    ASSERT_TRUE(wait_until([&] { return logged("epoch_start"); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(below(300)));
+    const int signal = std::array{SIGINT, SIGTERM, SIGHUP}[below(3)];
+    train.send(signal);
+    const Said said = train.finish();
+    EXPECT_EQ(said.signal, signal) << "round " << round << ": " << said.errors;
+    const Said resumed = feedrate({"train", at("set"), "--network", "lenet", "--mode", "infer",
+                                   "--steps", "1", "--resume", at("checkpoint")});
+    EXPECT_EQ(resumed.code, 0) << "round " << round << ": " << resumed.errors;
+  }
+}
+
+TEST_F(CommandsStop, a_wait_for_the_other_end_of_a_pipe_ends) {
+  ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
+  const std::vector<std::vector<std::string>> commands = {
+      {"convert", "mnist", at("pipe"), "--to", "lmdb", "--out", at("out")},
+      {"load", at("set"), "--log", at("pipe")},
+      {"train", at("set"), "--network", "lenet", "--checkpoint", at("pipe")},
+      {"inspect", at("set"), "--sheet", at("pipe")}};
+  for (const std::vector<std::string>& command : commands) {
+    Started waiting(program_under_test(), command);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    waiting.send(SIGTERM);
+    EXPECT_EQ(waiting.finish().signal, SIGTERM) << command[0];
+  }
+}
+
+TEST_F(CommandsStop, a_file_larger_than_allowed_is_an_error_that_names_it) {
+  const Said said =
+      run_program("sh", {"-c", "ulimit -f 8; exec \"$0\" \"$@\"", program_under_test(), "convert",
+                         "dataset", at("set"), "--to", "recordio", "--out", at("large")});
+  EXPECT_EQ(said.code, 1) << said.signal;
+  EXPECT_NE(said.errors.find("too large"), std::string::npos) << said.errors;
 }
 
 TEST_F(CommandsStop, an_emulated_trainer_computes_no_longer_than_the_run) {

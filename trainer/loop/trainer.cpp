@@ -34,6 +34,21 @@ class Run {
   }
 
   TrainResult go() {
+    try {
+      return run();
+    } catch (...) {
+      if (options_.failed && between_steps_) {
+        session_.wait();
+        if (!session_.divergence()) options_.failed(done());
+      }
+      throw;
+    }
+  }
+
+ private:
+  std::uint64_t done() const { return options_.first_step + result_.steps; }
+
+  TrainResult run() {
     while (options_.steps == 0 || result_.steps < options_.steps) {
       const Batch* batch = next();
       if (batch == nullptr) break;
@@ -41,10 +56,9 @@ class Run {
       const auto due = [this](std::uint64_t every, std::uint64_t steps) {
         return every != 0 && steps % every == 0;
       };
-      const std::uint64_t done = options_.first_step + result_.steps;
-      if (due(options_.report_every, result_.steps) || due(options_.epoch_steps, done)) report();
-      if (due(options_.pause_every, done)) pause();
-      if (options_.stop && options_.stop(done)) {
+      if (due(options_.report_every, result_.steps) || due(options_.epoch_steps, done())) report();
+      if (due(options_.pause_every, done())) pause();
+      if (options_.stop && options_.stop(done())) {
         result_.stopped = true;
         break;
       }
@@ -59,7 +73,6 @@ class Run {
     return std::move(result_);
   }
 
- private:
   const Batch* next() {
     const Stopwatch waiting;
     const Batch* batch = source_.next();
@@ -90,7 +103,8 @@ class Run {
   }
 
   void step(const Batch& batch) {
-    const std::uint64_t number = options_.first_step + result_.steps;
+    between_steps_ = false;
+    const std::uint64_t number = done();
     const std::uint32_t images = take(batch);
     refuse_divergence();
     UpdateSettings update = options_.update;
@@ -98,6 +112,7 @@ class Run {
     session_.train_step(update, number);
     refuse_divergence();
     ++result_.steps;
+    between_steps_ = true;
     result_.images += images;
     window_images_ += images;
     epoch_ = batch.epoch;
@@ -139,7 +154,7 @@ class Run {
     if (window_images_ != 0) report();
     session_.wait();
     const Stopwatch away;
-    options_.pause(options_.first_step + result_.steps);
+    options_.pause(done());
     session_.take_metrics();
     if (result_.steps > 1) paused_ += away.seconds();
     if (result_.steps == 1) since_first_.restart();
@@ -176,11 +191,10 @@ class Run {
   void report() {
     const Metrics metrics = take_metrics();
     refuse_divergence();
-    const std::uint64_t done = options_.first_step + result_.steps;
     const double images = static_cast<double>(metrics.images);
     const double seconds = window_.seconds();
     const TrainOptions::Progress progress{
-        .step = done,
+        .step = done(),
         .steps = result_.steps - reported_steps_,
         .epoch = epoch_,
         .loss = ratio(metrics.loss_sum, images),
@@ -207,6 +221,7 @@ class Run {
   const TrainOptions& options_;
   LearningRate rate_;
   TrainResult result_;
+  bool between_steps_ = true;
   Stopwatch since_first_, window_;
   std::uint64_t first_images_ = 0, window_images_ = 0;
   std::uint64_t untimed_images_ = 0;  // of the first step, if it is in the window

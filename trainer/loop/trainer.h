@@ -48,6 +48,10 @@ struct TrainOptions {
   std::function<void(const std::string&)> warn{};
   /// The last good checkpoint, for the message on divergence ("lenet.st at step 400"); "": none.
   std::function<std::string()> last_good{};
+  /// Called with the steps done in all when an error ends training between two steps, before train()
+  /// throws it: one of the source or of another callback. The session can be saved. Not after a
+  /// divergence.
+  std::function<void(std::uint64_t)> failed{};
   /// Asked after every step with the steps done in all; true ends training there.
   std::function<bool(std::uint64_t)> stop{};
 };

@@ -168,6 +168,23 @@ TEST(UnitTrain, a_loss_that_is_no_longer_finite_stops_it_at_the_step_with_the_la
                {"step 41", "go back to a.st, which stands at step 30"});
 }
 
+TEST(UnitTrain, an_error_between_two_steps_leaves_a_session_that_can_be_saved) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 3200});
+  std::vector<std::uint64_t> failed;
+  TrainOptions options;
+  options.first_step = 40;
+  options.report_every = 3;
+  options.progress = [](const TrainOptions::Progress&) { throw Error("the disk is full"); };
+  options.failed = [&](std::uint64_t steps) { failed.push_back(steps); };
+  expect_error([&] { train(*session, source, options); }, {"the disk is full"});
+  EXPECT_EQ(failed, std::vector<std::uint64_t>{43});
+
+  options.schedule.rate = 1e30;
+  expect_error([&] { train(*session, source, options); }, {"no longer finite"});
+  EXPECT_EQ(failed.size(), 1U) << "a session that diverged must not replace a good checkpoint";
+}
+
 TEST(UnitTrain, a_loss_that_grows_a_thousandfold_is_warned_of_once) {
   const auto warnings = [](double rate) {
     const auto session = session_of("lenet");

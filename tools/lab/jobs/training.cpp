@@ -133,6 +133,7 @@ class Training {
     options.last_good = [this] { return saver_.last(); };
     options.pause_every = std::gcd(validate_every(), save_every());
     options.pause = [this](std::uint64_t steps) { pause(steps); };
+    options.failed = [this](std::uint64_t steps) { save_what_there_is(steps); };
     options.stop = stop_of_all_ranks;
     return options;
   }
@@ -174,6 +175,17 @@ class Training {
                      shell_word(file)));
   }
 
+  /// Before an error is reported.
+  void save_what_there_is(std::uint64_t steps) {
+    if (diverged_ || request_.files.checkpoint.empty() || steps == start_.step) return;
+    try {
+      saver_.save(steps);
+      say_how_to_resume(steps);
+    } catch (const Error& error) {
+      warn(error.what());  // the disk may be full
+    }
+  }
+
   void pause(std::uint64_t steps) {
     const auto due = [&](std::uint64_t every) { return every != 0 && steps % every == 0; };
     sampler_.enter(Section::paused);
@@ -190,6 +202,7 @@ class Training {
     const Evaluation found = evaluate(session_, loader);
     if (stop_requested()) return;  // it saw only some of the images
     if (!std::isfinite(found.loss)) {
+      diverged_ = true;
       throw Error(join("step ", steps,
                        ": the validation loss is not finite: the parameters have diverged; try a "
                        "lower learning rate"));
@@ -227,6 +240,7 @@ class Training {
   Progress progress_;
   Sampler sampler_;
   TrainingReport report_;
+  bool diverged_ = false;
   struct {
     double steps = 0;
     double loss = 0;  // these two: sums over the steps

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "formats/io/file.h"
 #include "tests/support/run_program.h"
 #include "tests/tools/powercap.h"
 #include "tools/lab/jobs/train_report.h"
@@ -114,6 +116,27 @@ TEST_F(CommandsTrain, what_it_reads_is_not_written_over) {
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("lies in the dataset"), std::string::npos) << said.errors;
   EXPECT_EQ(std::filesystem::file_size(at("lmdb/data.mdb")), before);
+}
+
+TEST_F(CommandsTrain, what_was_learnt_before_an_error_is_saved) {
+  run({"convert", "mnist", at("archives"), "--to", "folder", "--out", at("folder")});
+  std::vector<std::filesystem::path> images;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(at("folder"))) {
+    if (file.path().extension() == ".png") images.push_back(file.path());
+  }
+  const std::filesystem::path damaged = *std::ranges::max_element(images), kept = at("kept.png");
+  std::filesystem::rename(damaged, kept);
+  formats::write_text(damaged, "no PNG");
+  std::vector<std::string> command = {
+      "train", at("folder"), "--network", "lenet",        "--batch",
+      "10",    "--epochs",   "1",         "--checkpoint", at("checkpoint")};
+  const Said said = feedrate(command);
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("interrupted after step"), std::string::npos) << said.errors;
+  EXPECT_NE(said.errors.find(damaged.filename().string()), std::string::npos) << said.errors;
+  std::filesystem::rename(kept, damaged);
+  command.insert(command.end(), {"--resume", at("checkpoint")});
+  run(command);
 }
 
 TEST_F(CommandsTrain, images_of_more_classes_to_validate_with_are_refused_before_training) {

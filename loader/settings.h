@@ -139,8 +139,7 @@ void for_each_setting(Settings& of, const Visit& visit) {
         of.shuffle);
   visit({.name = "window",
          .unit = "N",
-         .sentence = "Shuffle only among N neighbours (for sequential media)",
-         .detail = "0: among all.",
+         .sentence = "Shuffle only among N neighbours (for sequential media); 0: among all",
          .shell = "shuffle-window"},
         of.window);
   visit({.name = "last",

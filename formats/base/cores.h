@@ -1,10 +1,15 @@
 #pragma once
 // How many threads this machine can keep busy.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
 namespace feedrate::formats {
+
+/// More threads than this are a typo, and would only exhaust memory: far above the cores of any
+/// machine.
+inline constexpr std::uint64_t max_threads = 1024;
 
 /// Number of processors that this process may keep busy, at least 1: those in its affinity mask
 /// (cpusets included), but no more than its control groups' quota, rounded up. Rounding up is right

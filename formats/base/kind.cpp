@@ -117,4 +117,11 @@ std::string unknown_kind(std::string_view what, std::string_view wanted,
   return message;
 }
 
+void expect_known(std::string_view what, std::string_view wanted,
+                  std::span<const std::string_view> names) {
+  if (std::ranges::find(names, wanted) == names.end()) {
+    throw Error(unknown_kind(what, wanted, names));
+  }
+}
+
 }  // namespace feedrate::formats

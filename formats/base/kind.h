@@ -35,6 +35,10 @@ std::string_view nearest_name(std::string_view wanted, std::span<const std::stri
 std::string unknown_kind(std::string_view what, std::string_view wanted,
                          std::span<const std::string_view> names);
 
+/// Throws Error, with the nearest name, when `wanted` is none of the names.
+void expect_known(std::string_view what, std::string_view wanted,
+                  std::span<const std::string_view> names);
+
 template <class Row>
 std::vector<std::string_view> kind_names(std::span<const Row* const> rows) {
   std::vector<std::string_view> names;

@@ -116,7 +116,8 @@ std::string expected(const Setting& row, Spelling by) {
       for (const std::string_view word : row.words) ways.push_back(spelled_word(row, word, by));
       break;
     case SettingKind::name:
-      ways = {"a name"};
+      for (const std::string_view word : row.words) ways.push_back(spelled_word(row, word, by));
+      if (ways.empty()) ways = {"a name"};
       break;
     case SettingKind::path:
       ways = {"a path"};
@@ -131,6 +132,31 @@ std::string expected(const Setting& row, Spelling by) {
 
 std::string refusal(const Setting& row, std::string_view found, Spelling by) {
   return join("expected ", expected(row, by), ", found ", found);
+}
+
+void expect_text(const Setting& row, std::string_view text) {
+  switch (row.kind) {
+    case SettingKind::flag:
+      detail::read_flag(row, text);
+      break;
+    case SettingKind::whole:
+      detail::read_whole(row, text);
+      break;
+    case SettingKind::real:
+      detail::read_real(row, text);
+      break;
+    case SettingKind::word:
+      detail::read_word(row, text);
+      break;
+    case SettingKind::reals:
+      detail::read_reals(row, text);
+      break;
+    case SettingKind::name:
+    case SettingKind::path:
+    case SettingKind::special:
+      detail::read_name(row, text);
+      break;
+  }
 }
 
 namespace detail {
@@ -189,6 +215,7 @@ void expect_real(const Setting& row, double value) {
 }
 
 void expect_name(const Setting& row, const std::string& value) {
+  if (!row.words.empty()) read_word(row, value);
   if (row.check != nullptr) row.check(value);
 }
 

@@ -227,6 +227,9 @@ std::string value_text(const Setting& row, const std::optional<Value>& value) {
   return value ? value_text(row, *value) : std::string(row.nothing);
 }
 
+/// Throws Error, with the refusal, unless the row takes the text; `row` is typed.
+void expect_text(const Setting& row, std::string_view text);
+
 /// The row of one member of `settings`.
 template <class Settings, class Member>
 Setting row_of(const Settings& settings, const Member& member) {
@@ -251,6 +254,24 @@ BoundSetting bound(const Setting& row, Member& member) {
   return {full, &member, value_text(full, member),
           [full, &member](std::string_view text) { read_value(full, text, member); }};
 }
+/// A row tied to a list of values of its kind.
+struct BoundList {
+  Setting row;
+  std::vector<std::string> values;                         // at first: the default
+  std::function<void(std::span<const std::string>)> read;  // replaces all of them
+};
+template <class Value>
+BoundList bound_list(const Setting& row, std::vector<Value>& list) {
+  BoundList all{typed(row, Value{}), {}, {}};
+  for (const Value& value : list) all.values.push_back(value_text(all.row, value));
+  all.read = [row = all.row, &list](std::span<const std::string> texts) {
+    std::vector<Value> read(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) read_value(row, texts[i], read[i]);
+    list = std::move(read);
+  };
+  return all;
+}
+
 /// All settings, in the order of their table. `settings` outlives the result.
 template <class Settings>
 std::vector<BoundSetting> bound_settings(Settings& settings) {

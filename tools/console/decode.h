@@ -1,6 +1,7 @@
 #pragma once
 // "--decode": at which size JPEGs are decoded, and by whom.
 
+#include "formats/base/setting.h"
 #include "loader/loader.h"
 
 namespace feedrate::tools {
@@ -10,11 +11,18 @@ enum class Decode : std::uint8_t {
   scaled,  // by them, at a half of their size or less where a crop allows it
   device,  // in full, by the device, from packed JPEGs
 };
-inline constexpr Decode decodes[] = {Decode::full, Decode::scaled, Decode::device};
-
+// The loader's words, and one more.
+inline constexpr std::string_view decode_words[] = {name(loader::DecodedSize::full),
+                                                    name(loader::DecodedSize::scaled), "device"};
 constexpr std::string_view name(Decode decode) {
-  return decode == Decode::device ? "device" : decode == Decode::scaled ? "scaled" : "full";
+  return decode_words[static_cast<std::size_t>(decode)];
 }
+inline constexpr formats::Setting decode_row{
+    .name = "decode",
+    .unit = "HOW",
+    .sentence = "JPEGs in full, scaled where a crop allows it; or packed ones on --device",
+    .words = decode_words};
+
 constexpr loader::DecodedSize size_of(Decode decode) {
   return decode == Decode::scaled ? loader::DecodedSize::scaled : loader::DecodedSize::full;
 }

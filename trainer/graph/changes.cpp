@@ -14,21 +14,16 @@ using namespace loader;
 
 namespace {
 
-constexpr struct {
-  std::string_view name;
-  Init::Rule rule;
-} starts[] = {{"xavier", Init::Rule::xavier},
-              {"glorot", Init::Rule::glorot_uniform},
-              {"he", Init::Rule::he_normal},
-              {"he-fan-out", Init::Rule::he_fan_out}};
+// In the order of init_words.
+constexpr Init::Rule init_rules[] = {Init::Rule::xavier, Init::Rule::glorot_uniform,
+                                     Init::Rule::he_normal, Init::Rule::he_fan_out};
 
 Init start(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const auto& row : starts) {
-    if (row.name == name) return {row.rule, 0};
-    names.push_back(row.name);
+  const auto* const word = std::ranges::find(init_words, name);
+  if (word == std::end(init_words)) {
+    throw Error(unknown_kind("start of weights", name, init_words));
   }
-  throw Error(unknown_kind("start of weights", name, names));
+  return {init_rules[word - init_words], 0};
 }
 
 void start_weights(std::string_view name, Graph& graph) {

@@ -9,9 +9,12 @@
 
 namespace feedrate::trainer {
 
+/// Rules for initial weights.
+inline constexpr std::string_view init_words[] = {"xavier", "glorot", "he", "he-fan-out"};
+
 struct Changes {
-  /// Initial weights of all conv and dense layers: xavier, glorot, he or he-fan-out; "": as the
-  /// network defines them.
+  /// Initial weights of all conv and dense layers, one of init_words; "": as the network defines
+  /// them.
   std::string_view init{};
   /// Share of each target that is spread evenly over all classes: at least 0, below 1.
   double smoothing = 0;

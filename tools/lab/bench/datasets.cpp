@@ -85,11 +85,7 @@ void find_digests(std::vector<BenchDataset>& datasets) {
   }
 }
 
-void check_names(const BenchOptions& options) {
-  for (const std::string& name : options.tools) check_tool(name);
-  for (const std::string& name : options.recipes) recipe(name);
-  for (const std::string& name : options.networks) network(name);
-  for (const std::string& name : options.devices) backend(name);
+void check_decodes(const BenchOptions& options) {
   const auto device = std::ranges::find(options.decodes, device_decode);
   if (device == options.decodes.end()) return;
   if (std::ranges::count(options.devices, "cpu") == std::ssize(options.devices)) {

@@ -14,9 +14,8 @@ BenchDataset describe_dataset(const std::filesystem::path& path);
 /// Computes missing digests by reading every image of those datasets. Throws Error on damage.
 void find_digests(std::vector<BenchDataset>& datasets);
 
-/// Throws Error when a tool, recipe, network or device does not exist; Misused when a device is to
-/// decode, and there is none or a recipe works on pixels.
-void check_names(const BenchOptions& options);
+/// Throws Misused when a device is to decode, and there is none or a recipe works on pixels.
+void check_decodes(const BenchOptions& options);
 
 /// Throws Error when a recipe does not suit a dataset, a network does not take its images, or a
 /// device is not usable here or lacks a precision, so that a long bench fails at once.

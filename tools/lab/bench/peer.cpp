@@ -98,10 +98,6 @@ std::vector<std::string> arguments(const Row& row, const BenchOptions& options) 
 
 std::span<const std::string_view> bench_tools() { return tools; }
 
-void check_tool(std::string_view name) {
-  if (std::ranges::find(tools, name) == tools.end()) throw Error(unknown_kind("tool", name, tools));
-}
-
 Peers::Abilities Peers::ask(const std::string& tool) {
   const fs::path file = adapter(tool);
   Finished finished;

@@ -17,8 +17,6 @@ namespace feedrate::tools {
 /// Names that --tool accepts: feedrate and every framework with an adapter, as its users run it and,
 /// after a colon, in other ways (`pytorch:compile` runs the adapter with --compile).
 std::span<const std::string_view> bench_tools();
-/// Throws Error suggesting the nearest name when there is no such tool.
-void check_tool(std::string_view name);
 
 /// The adapters; each is asked once what it can do. They stand beside the program, are installed
 /// with it, or are in the directory $FEEDRATE_PEERS. $FEEDRATE_PYTHON (or else python3) runs them.

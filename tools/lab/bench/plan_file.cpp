@@ -1,56 +1,38 @@
 #include "tools/lab/bench/plan_file.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "formats/base/error.h"
 #include "formats/base/kind.h"
 #include "formats/io/file.h"
-#include "loader/recipe.h"
 #include "tools/console/fields.h"
 #include "tools/console/text.h"
-#include "tools/lab/bench/peer.h"
+#include "tools/lab/bench/settings.h"
 #include "tools/lab/measure/row_fields.h"
-#include "tools/program/cli/help.h"
-#include "trainer/backends/backend.h"
-#include "trainer/networks/network.h"
 
 namespace feedrate::tools {
 using namespace formats;
-using namespace loader;
-using namespace trainer;
 
 namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t max_batch = 65536;
-constexpr std::uint64_t max_repeats = 1000;
-constexpr std::uint64_t any_seed = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t max_plan_size = std::size_t{1} << 20;  // bytes
 
-constexpr std::string_view caches[] = {warm_cache, cold_cache};
-constexpr std::string_view ways_to_decode[] = {full_decode, scaled_decode, device_decode};
-
-void check_one_of(std::string_view what, const std::string& name,
-                  std::span<const std::string_view> names) {
-  if (std::ranges::find(names, name) == names.end()) throw Error(unknown_kind(what, name, names));
-}
-
-/// Throws Error when the name is unknown for the key. Other keys accept any name.
-void check_name(std::string_view key, const std::string& name) {
-  if (key.starts_with("recipe")) recipe(name);
-  if (key.starts_with("network")) network(name);
-  if (key.starts_with("device")) backend(name);
-  if (key.starts_with("precision")) check_one_of("precision", name, known_precisions);
-  if (key.starts_with("cache")) check_one_of("cache", name, caches);
-  if (key.starts_with("decode")) check_one_of("way to decode", name, ways_to_decode);
-  if (key.starts_with("tool")) check_one_of("tool", name, bench_tools());
-  if (key == "kind") check_one_of("kind", name, row_kinds);
+/// The row of a value of a condition.
+Setting row_of_condition(const ConditionKey& of) {
+  const std::string_view key = of.name;
+  if (key == "kind") return typed({.name = "kind", .words = row_kinds}, std::string());
+  // Any number, or any name: a dataset, a format …
+  Setting found =
+      of.is_number ? typed({.name = key}, std::uint64_t{}) : typed({.name = key}, std::string());
+  BenchOptions options;
+  for_each_list(options, [&](std::string_view, const Setting& row, auto& list) {
+    if (row.name == key) found = bound_list(row, list).row;
+  });
+  return found;
 }
 
 std::string in_quotes(std::string_view text) { return join("\"", text, "\""); }
@@ -79,39 +61,34 @@ class PlanReader {
 
  private:
   void take(const std::string& key, const json& value) {
-    const std::pair<std::string_view, std::function<void()>> known[] = {
-        {"datasets",
-         [&] {
-           for (const std::string& path : names(key, value)) options_.paths.emplace_back(path);
-         }},
-        {"tools", [&] { options_.tools = names(key, value); }},
-        {"recipes", [&] { options_.recipes = names(key, value); }},
-        {"decodes", [&] { options_.decodes = names(key, value); }},
-        {"batches", [&] { options_.batches = wholes<std::uint32_t>(key, value, 1, max_batch); }},
-        {"caches", [&] { options_.caches = names(key, value); }},
-        {"threads",
-         [&] { options_.threads = wholes<unsigned>(key, value, 0, max_loader_threads); }},
-        {"networks", [&] { options_.networks = names(key, value); }},
-        {"devices", [&] { options_.devices = names(key, value); }},
-        {"precisions", [&] { options_.precisions = names(key, value); }},
-        {"repeat", [&] { options_.repeat = whole<unsigned>(key, value, 1, max_repeats); }},
-        {"seconds", [&] { options_.seconds = positive(key, value); }},
-        {"seed", [&] { options_.seed = whole<std::uint64_t>(key, value, 0, any_seed); }},
-        {"compute_threads",
-         [&] { options_.compute_threads = whole<unsigned>(key, value, 1, max_threads); }},
-        {"exclude",
-         [&] {
-           for (const json& one : objects(key, value)) options_.exclude.push_back(condition(one));
-         }},
-        {"only", [&] {
-           for (const json& one : objects(key, value)) options_.only.push_back(only(one));
-         }}};
-    std::vector<std::string_view> there;
-    for (const auto& [name, work] : known) {
-      if (name == key) return work();
-      there.push_back(name);
+    std::vector<std::string_view> there{"datasets", "exclude", "only"};
+    bool taken = std::ranges::find(there, key) != there.end();
+    if (key == "datasets") {
+      for (const std::string& path :
+           texts(key, {.name = "datasets", .kind = SettingKind::path}, value)) {
+        options_.paths.emplace_back(path);
+      }
     }
-    refuse(in_quotes(key), unknown_kind("key", key, there));
+    if (key == "exclude") {
+      for (const json& one : objects(key, value)) options_.exclude.push_back(condition(one));
+    }
+    if (key == "only") {
+      for (const json& one : objects(key, value)) options_.only.push_back(only(one));
+    }
+    for_each_list(options_, [&](std::string_view known, const Setting& row, auto& list) {
+      there.push_back(known);
+      if (known != key) return;
+      const BoundList bound = bound_list(row, list);
+      bound.read(texts(key, bound.row, value));
+      taken = true;
+    });
+    for (const BoundSetting& one : bound_settings(options_)) {
+      there.push_back(one.row.name);
+      if (one.row.name != key) continue;
+      one.read(text(key, one.row, value));
+      taken = true;
+    }
+    if (!taken) refuse(in_quotes(key), unknown_kind("key", key, there));
   }
 
   /// Throws Error, with the line of `token` when the text holds it exactly once.
@@ -146,38 +123,22 @@ class PlanReader {
     }
   }
 
-  template <class T>
-  T whole(const std::string& key, const json& value, std::uint64_t min, std::uint64_t max) const {
-    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= min &&
-                      value.get<std::uint64_t>() <= max;
-    if (!fits) {
-      refuse(in_quotes(key), key, ": expected a whole number from ", min, " to ", max, ", found ",
-             shown(value));
+  /// The text of a value that the row takes.
+  std::string text(const std::string& key, const Setting& row, const json& value) const {
+    const bool number = row.kind == SettingKind::whole || row.kind == SettingKind::real;
+    if (!(number ? value.is_number() : value.is_string())) {
+      refuse(in_quotes(key), key, ": expected ", expected(row), number ? "" : " in quotes",
+             ", found ", shown(value));
     }
-    return value.get<T>();
-  }
-
-  double positive(const std::string& key, const json& value) const {
-    if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
-      refuse(in_quotes(key), key, ": expected a number above 0, found ", shown(value));
-    }
-    return value.get<double>();
-  }
-
-  std::string name(const std::string& key, const json& value) const {
-    if (!value.is_string()) {
-      refuse(in_quotes(key), key, ": expected a name in quotes, found ", shown(value));
-    }
-    const auto found = value.get<std::string>();
-    if (found.empty() || found.find('\0') != std::string::npos) {
-      refuse(in_quotes(key), key, ": expected a name, found ", shown(value));
-    }
+    const std::string text = number ? value.dump() : value.get<std::string>();
     try {
-      check_name(key, found);
+      expect_text(row, text);
     } catch (const Error& problem) {
-      refuse(in_quotes(found), key, ": ", problem.what());
+      const bool can_be_found = !number && !text.empty() && text.find('\0') == std::string::npos;
+      refuse(in_quotes(can_be_found ? text : key), key, ": ",
+             can_be_found ? problem.what() : refusal(row, shown(value)));
     }
-    return found;
+    return text;
   }
 
   /// A single value counts as a list of one.
@@ -187,17 +148,10 @@ class PlanReader {
     return value;
   }
 
-  std::vector<std::string> names(const std::string& key, const json& value) const {
+  std::vector<std::string> texts(const std::string& key, const Setting& row,
+                                 const json& value) const {
     std::vector<std::string> found;
-    for (const json& one : list(key, value)) found.push_back(name(key, one));
-    return found;
-  }
-
-  template <class T>
-  std::vector<T> wholes(const std::string& key, const json& value, std::uint64_t min,
-                        std::uint64_t max) const {
-    std::vector<T> found;
-    for (const json& one : list(key, value)) found.push_back(whole<T>(key, one, min, max));
+    for (const json& one : list(key, value)) found.push_back(text(key, row, one));
     return found;
   }
 
@@ -220,13 +174,7 @@ class PlanReader {
         for (const ConditionKey& one : condition_keys()) known_names.push_back(one.name);
         refuse(in_quotes(key), unknown_kind("key of a condition", key, known_names));
       }
-      Condition::Term term{key, {}};
-      for (const json& one : list(key, value)) {
-        term.values.push_back(known->is_number
-                                  ? std::to_string(whole<std::uint64_t>(key, one, 0, max_batch))
-                                  : name(key, one));
-      }
-      found.terms.push_back(std::move(term));
+      found.terms.push_back({key, texts(key, row_of_condition(*known), value)});
     }
     return found;
   }
@@ -302,7 +250,7 @@ void for_each_field(const BenchOptions& options, const Field& field) {
   field("devices", Text{}, {"where to train", Absent{"`cpu`"}});
   field("precisions", Text{}, {"of the values in training", Absent{"`fp32`"}});
   field("compute_threads", options.compute_threads,
-        {"of a CPU trainer, 1 … 1,024", Absent{"every core"}});
+        {"of a CPU trainer, at most 1,024; 0: every core", Absent{"every core"}});
   field("repeat", options.repeat, {"processes for each point, 1 … 1,000", Absent{"3"}});
   field("seconds", options.seconds, {"of each process, above 0", Unit{"s"}, Absent{"2"}});
   field("seed", options.seed, {"of the order and of every draw", Absent{"1"}});

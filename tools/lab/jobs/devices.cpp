@@ -20,7 +20,7 @@ const Backend& usable_backend(const std::string& name) {
   return device;
 }
 
-void note_oversubscription(const DeviceOptions& device, unsigned loader_threads) {
+void note_oversubscription(const DeviceSettings& device, unsigned loader_threads) {
   const unsigned cores = usable_cores();
   const unsigned threads =
       std::max(loader_threads, device.name == "cpu" ? device.compute_threads : 0);

@@ -22,18 +22,19 @@ constexpr unsigned resident_batches = 16;
 LoaderOptions loader_options(const TrainingRequest& request, const Opened& opened,
                              const Session& session) {
   const TrainingRequest::Feed& feed = request.feed;
-  return {.threads = feed.auto_threads ? loader_cores(true) : feed.threads,
-          .batch = session.plan().batch,
-          .pixels = {.type = feed.pixels(), .scales = input_scales(session.plan().graph)},
-          .decoded = size_of(feed.decode),
-          .share = {.rank = world().rank(), .ranks = world().ranks()},
-          .engine = {.memory = &opened.device.pixel_memory(), .crop_index = feed.crop_index}};
+  return {
+      .threads = feed.loader.threads.value_or(loader_cores(true)),
+      .batch = session.plan().batch,
+      .pixels = {.type = feed.pixels(), .scales = input_scales(session.plan().graph)},
+      .decoded = size_of(feed.decode),
+      .share = {.rank = world().rank(), .ranks = world().ranks()},
+      .engine = {.memory = &opened.device.pixel_memory(), .crop_index = feed.loader.crop_index}};
 }
 
 Feed::Feed(const TrainingRequest& request, const Opened& opened, LoaderOptions options,
            FeedCalls calls)
     : seconds_(request.seconds), calls_(std::move(calls)) {
-  options.engine.tune = request.feed.auto_threads && !request.feed.resident;
+  options.engine.tune = !request.feed.loader.threads && !request.feed.resident;
   loader_ = std::make_unique<Loader>(*opened.dataset, opened.augmentation, options);
   if (const std::string& problem = loader_->crop_index_problem(); !problem.empty()) note(problem);
   if (!request.feed.resident) return;

@@ -7,6 +7,7 @@
 #include "formats/io/file.h"
 #include "tools/console/console.h"
 #include "tools/lab/jobs/cold.h"
+#include "tools/lab/jobs/devices.h"
 #include "tools/lab/jobs/feed.h"
 #include "tools/lab/jobs/npy.h"
 #include "tools/lab/measure/sampler.h"
@@ -59,7 +60,7 @@ Inference run_features(const TrainingRequest& request, const Opened& opened, Ses
 ForwardReport run_forward(const TrainingRequest& request) {
   const Opened opened = open(request);
   const std::unique_ptr<Session> session = compile(request, opened);
-  const bool infers = request.mode == "infer";
+  const bool infers = request.mode == Mode::infer;
   if (!request.files.resume.empty()) {
     load_checkpoint(request.files.resume, *session);
   } else {

@@ -6,6 +6,7 @@
 #include "tools/console/console.h"
 #include "tools/console/text.h"
 #include "tools/lab/jobs/device_decoding.h"
+#include "tools/lab/jobs/devices.h"
 #include "tools/lab/jobs/ranks.h"
 #include "tools/lab/measure/engines.h"
 #include "trainer/communicators/communicator.h"
@@ -43,14 +44,14 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const O
 }  // namespace
 
 Opened open(const TrainingRequest& request) {
-  const bool trains = request.mode == "train";
+  const bool trains = request.mode == Mode::train;
   const Network& asked = network(request.model.network);
   const std::string& named = request.data.recipe;
   if (!named.empty()) recipe(named);  // an unknown name is refused before data is opened
   auto [dataset, picks] = open_data(request.data.path, request.data.order, true);
   if (!trains && picks) {
     throw Error(join("--order, --weights, --groups and --mix are for --mode train, not --mode ",
-                     request.mode));
+                     name(request.mode)));
   }
   const Recipe& augmentation =
       recipe(named.empty() ? usual_augmentation(asked, dataset->info().shape) : named);
@@ -84,8 +85,8 @@ std::unique_ptr<Session> compile(const TrainingRequest& request, const Opened& o
   Graph graph = opened.network.build(opened.shape, count_classes(*opened.dataset));
   apply(opened.recipe.changes, graph);
   const TrainingRequest::Feed& feed = request.feed;
-  note_oversubscription(request.device, feed.resident || feed.auto_threads ? 0 : feed.threads);
-  const bool trains = request.mode == "train";
+  note_oversubscription(request.device, feed.resident ? 0 : feed.loader.threads.value_or(0));
+  const bool trains = request.mode == Mode::train;
   const unsigned ranks = world().ranks();
   std::unique_ptr<Session> session = opened.device.compile(
       make_plan(std::move(graph), opened.recipe.batch / ranks),

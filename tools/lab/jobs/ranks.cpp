@@ -14,7 +14,9 @@ using namespace trainer;
 void refuse_for_ranks(const TrainingRequest& request, std::uint32_t batch) {
   const unsigned ranks = world().ranks();
   if (ranks == 1) return;
-  if (request.mode != "train") throw Error(join("--mode ", request.mode, " runs in one process"));
+  if (request.mode != Mode::train) {
+    throw Error(join("--mode ", name(request.mode), " runs in one process"));
+  }
   if (request.seconds > 0) {
     throw Error("ranks must stop at the same step: give --steps or --epochs, not --seconds");
   }

@@ -258,7 +258,7 @@ void for_each_field(const Forwarded& forwarded, const Field& field) {
   const bool infers = report.features.empty();
   const auto timed = [&](double value) { return only_if(result.timed_images > 0, value); };
   field("network", forwarded.request.model.network, about_network);
-  field("mode", forwarded.request.mode, {"`infer` or `features`"});
+  field("mode", std::string(name(forwarded.request.mode)), {"`infer` or `features`"});
   for_each_common_field(forwarded.request, report.run, field);
   field("recipe", report.run.recipe, {"of the loader, for evaluation"});
   field("batch", report.run.batch, {"images in a step"});

@@ -11,6 +11,7 @@
 #include "tools/console/text.h"
 #include "tools/lab/jobs/checkpoints.h"
 #include "tools/lab/jobs/cold.h"
+#include "tools/lab/jobs/devices.h"
 #include "tools/lab/jobs/feed.h"
 #include "tools/lab/jobs/ranks.h"
 #include "tools/lab/measure/environment.h"
@@ -226,7 +227,7 @@ class Training {
     report_.run.threads = stats.threads;
     if (request_.feed.resident) return;
     report_.loader = stats;
-    if (request_.feed.auto_threads) report_.tuning = loader.tuning();
+    if (!request_.feed.loader.threads) report_.tuning = loader.tuning();
   }
 
   const TrainingRequest& request_;

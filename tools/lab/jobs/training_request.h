@@ -7,43 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "loader/loader.h"
+#include "loader/settings.h"
 #include "tools/console/decode.h"
-#include "tools/lab/jobs/devices.h"
 #include "tools/lab/jobs/order_request.h"
 #include "tools/lab/logs/logs.h"
-#include "trainer/loop/train_recipe.h"
+#include "trainer/settings.h"
 
 namespace feedrate::tools {
-
-/// Replaces parts of a published recipe. What is absent or empty, and a batch of 0, stays.
-struct RecipeChanges {
-  struct Update {
-    std::string optimizer{};  // one that is not the recipe's starts from its own defaults
-    std::optional<double> momentum{};
-    std::optional<double> decay{};
-    std::optional<double> beta2{};
-    std::optional<double> epsilon{};
-    std::optional<double> trust{};
-  };
-  struct Schedule {
-    std::string policy{};
-    std::optional<double> rate{};
-    std::optional<double> warmup_epochs{};
-  };
-  struct Network {
-    std::string init{};
-    std::optional<double> smoothing{};
-    bool zero_gamma = false;
-    std::vector<double> means{};  // of pixels: one, or one for each channel
-    std::vector<double> deviations{};
-  };
-
-  std::uint32_t batch = 0;
-  Update update{};
-  Schedule schedule{};
-  Network network{};
-};
 
 struct TrainingRequest {
   struct Data {
@@ -58,16 +28,14 @@ struct TrainingRequest {
   };
   /// How batches reach the trainer.
   struct Feed {
-    unsigned threads = 1;       // of the loader
-    bool auto_threads = false;  // the loader finds their number; the trainer's thread keeps a core
-    loader::PixelType values = loader::PixelType::u8;  // of images, wherever they are decoded
+    /// Of these: the threads, pixels (of images, wherever they are decoded) and the crop index.
+    loader::LoaderSettings loader{.threads = 1};
     Decode decode = Decode::full;
-    bool resident = false;   // repeat a few batches held in memory
-    bool crop_index = true;  // use the one beside the data
-    bool uploads = true;     // false: resident batches stay on the device
+    bool resident = false;  // repeat a few batches held in memory
+    bool uploads = true;    // false: resident batches stay on the device
 
     /// What batches hold.
-    loader::PixelType pixels() const { return pixels_of(decode, values); }
+    loader::PixelType pixels() const { return pixels_of(decode, loader.pixels); }
   };
   struct Validation {
     std::filesystem::path path{};  // "": none
@@ -81,11 +49,11 @@ struct TrainingRequest {
     LogPaths logs{};                     // of the first rank
   };
 
-  std::string mode = "train";  // or infer, or features: tools/lab/jobs/forward.h
+  trainer::Mode mode = trainer::Mode::train;  // the others: tools/lab/jobs/forward.h
   Data data{};
   Model model{};
-  RecipeChanges changes{};
-  DeviceOptions device{};
+  trainer::TrainSettings changes{};  // to the recipe
+  trainer::DeviceSettings device{};
   Feed feed{};
   trainer::Length length{};  // in all, what a resumed checkpoint has done included
   double seconds = 0;        // 0: by `length`
@@ -95,7 +63,7 @@ struct TrainingRequest {
 };
 
 /// Fills in what the preset says and the request leaves open: the network and the augmentation.
-/// Throws Error for an unknown preset or mode.
+/// Throws Error for an unknown preset.
 void complete(TrainingRequest& request);
 
 /// The recipe of the preset, or else of the network's authors, with the request's changes. Refers

@@ -12,7 +12,7 @@ namespace feedrate::tools {
 
 struct LayerTimesRequest {
   std::string network;
-  DeviceOptions device{};
+  trainer::DeviceSettings device{};
   std::uint32_t batch = 0;  // 0: as the network was published
   double seconds = 3;       // of steps, but at least three of them
   std::uint64_t seed = 1;

@@ -77,18 +77,18 @@ void occupy_standard_streams() {
   }
 }
 
-int run(const Command& command, std::vector<std::string> arguments) {
+int run(const Command& command, const std::vector<std::string>& arguments) {
   const std::string program = fmt::format("feedrate {}", command.name);
   name_console(program);
   const auto [app, work] = prepared(command);
-  std::ranges::reverse(arguments);  // CLI11 takes the last one first
   try {
-    app->parse(std::move(arguments));
+    // CLI11 takes the last one first.
+    app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     print(help_text(page_of(command), text_columns(STDOUT_FILENO)));
     return exit_done;
-  } catch (const CLI::ParseError& error) {
-    const Misuse wrong = explain(*app, error);
+  } catch (const std::exception& error) {
+    const Misuse wrong = explain(*app, arguments, error);
     return misuse(program, wrong.problem, wrong.advice.empty() ? see_help(program) : wrong.advice);
   }
   // If a mapped file has shrunk, neither a result nor an error can be trusted.
@@ -135,7 +135,7 @@ int run(std::vector<std::string> arguments) {
   }
   std::vector<std::string_view> names;
   for (const Command* command : commands()) {
-    if (command->name == word) return run(*command, std::move(arguments));
+    if (command->name == word) return run(*command, arguments);
     names.push_back(command->name);
   }
   const bool option = word.starts_with('-');

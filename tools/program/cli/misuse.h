@@ -1,11 +1,12 @@
 #pragma once
 // What is wrong with a command line, in our words.
 
+#include <exception>
+#include <span>
 #include <string>
 
 namespace CLI {
 class App;
-class ParseError;
 }  // namespace CLI
 
 namespace feedrate::tools {
@@ -15,7 +16,7 @@ struct Misuse {
   std::string advice;   // what to do about it; "": see the help
 };
 
-/// `app` has thrown `error`.
-Misuse explain(CLI::App& app, const CLI::ParseError& error);
+/// `app` has thrown `error` when it read these words.
+Misuse explain(CLI::App& app, std::span<const std::string> words, const std::exception& error);
 
 }  // namespace feedrate::tools

@@ -29,15 +29,18 @@ void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& 
                      "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH"),
       "LIST")
       ->excludes(dataset);
-  check_whole(app.add_option("--draws", order.draws, "Samples in an epoch of --weights or --mix"),
-              1)
-      ->type_name("N");
+  add_option(app,
+             {.name = "draws",
+              .unit = "N",
+              .sentence = "Samples in an epoch of --weights or --mix",
+              .min = 1},
+             order.draws);
 }
 
 void expect_dataset(const std::filesystem::path& path, const OrderRequest& order) {
   if (path.empty() && order.mix.empty()) throw CLI::RequiredError("PATH or --mix");
   if (order.draws != 0 && order.weights.empty() && order.mix.empty())
-    throw CLI::ValidationError("--draws needs --weights or --mix");
+    throw formats::Error("--draws needs --weights or --mix");
 }
 
 }  // namespace feedrate::tools

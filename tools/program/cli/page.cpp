@@ -9,6 +9,7 @@
 #include "formats/base/text.h"
 #include "tools/console/bars.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/parser.hpp"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -25,11 +26,12 @@ OptionRow::Place place_of(const CLI::Option& option, std::string_view type) {
   return type.ends_with("DIR") ? OptionRow::Place::directory : OptionRow::Place::none;
 }
 
-OptionRow row_of(const CLI::Option& option) {
+OptionRow row_of(const CLI::App& app, const CLI::Option& option) {
+  const OptionFacts facts = facts_of(app, option);
   OptionRow row;
   row.argument = option.get_positional();
   row.required = option.get_required();
-  row.words = offered_words(option);
+  row.words = facts.words;
   row.is_list = option.get_delimiter() != '\0';
   const bool takes_value = option.get_items_expected_max() > 0;
   const bool several = option.get_items_expected_max() > 1 && !row.is_list;
@@ -41,7 +43,7 @@ OptionRow row_of(const CLI::Option& option) {
     row.group = option.get_group();
     for (const std::string& name : option.get_snames()) row.names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) row.names.push_back("--" + name);
-    if (takes_value) row.value = type_of(option) + (several ? "…" : "");
+    if (takes_value) row.value = facts.unit + (several ? "…" : "");
   }
   if (takes_value && row.words.empty()) row.place = place_of(option, row.value);
   const std::string value = option.get_default_str();
@@ -54,9 +56,9 @@ OptionRow row_of(const CLI::Option& option) {
 std::vector<OptionRow> rows_of(const CLI::App& app) {
   std::vector<OptionRow> rows;
   for (const CLI::Option* option : app.get_options()) {
-    if (option != app.get_help_ptr()) rows.push_back(row_of(*option));
+    if (option != app.get_help_ptr()) rows.push_back(row_of(app, *option));
   }
-  rows.push_back(row_of(*app.get_help_ptr()));
+  rows.push_back(row_of(app, *app.get_help_ptr()));
   std::vector<std::string> groups{"Arguments"};
   for (const OptionRow& row : rows) {
     if (std::ranges::find(groups, row.group) == groups.end()) groups.push_back(row.group);

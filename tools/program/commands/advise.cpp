@@ -88,9 +88,9 @@ std::vector<double> measure_trials(const AdviseRequest& options, const Dataset& 
   const double slices =
       static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
   const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
-  turns.supply = {
-      .loader = {.batch = options.training.changes.batch, .start = {.seed = options.training.seed}},
-      .seconds = seconds};
+  turns.supply = {.loader = {.batch = options.training.changes.batch.value(),
+                             .start = {.seed = options.training.seed}},
+                  .seconds = seconds};
   if (trains) turns.demand = [&] { return demand_of(options, seconds); };
   turns.begun = [](unsigned round) {
     note(fmt::format("measuring, round {} of {}", round + 1, rounds));
@@ -110,7 +110,7 @@ Advice advise(const AdviseRequest& options) {
   advice.dataset = options.training.data.path.string();
   advice.images = dataset->size();
   advice.recipe = options.training.data.recipe;
-  advice.batch = options.training.changes.batch;
+  advice.batch = options.training.changes.batch.value();
   if (!options.training.model.network.empty()) {
     advice.consumer_name = options.training.model.network + " on " + options.training.device.name;
   } else if (options.target > 0) {
@@ -149,22 +149,29 @@ Advice advise(const AdviseRequest& options) {
 std::function<int()> prepare_advise(CLI::App& app) {
   auto options = std::make_shared<AdviseRequest>();
   app.add_option("PATH", options->training.data.path, "The dataset")->required();
-  auto* network = add_name(app, "--network", options->training.model.network, network_names(),
-                           "The network to feed");
-  auto* target = app.add_option("--target", options->target, "Or the rate to deliver, in images/s")
-                     ->type_name("RATE")
-                     ->excludes(network);
-  check_positive(target);
-  add_name(app, "--recipe", options->training.data.recipe, recipe_names(), "Augmentation");
-  add_name(app, "--device", options->training.device.name, device_names(),
-           "Where the network trains")
-      ->needs(network);
-  add_precision(app, options->training.device.precision)->needs(network);
-  add_batch(app, options->training.changes.batch)->capture_default_str();
-  check_positive(app.add_option("--seconds", options->seconds, "Time to measure, approximately"))
-      ->type_name("S")
-      ->capture_default_str();
-  add_seed(app, options->training.seed);
+  TrainingRequest& training = options->training;
+  auto* network =
+      add_option(app, network_row, training.model.network)->description("The network to feed");
+  add_option(app,
+             {.name = "target",
+              .unit = "RATE",
+              .sentence = "Or the rate to deliver, in images/s",
+              .range = above_zero},
+             options->target)
+      ->excludes(network);
+  add_option(app, recipe_row, training.data.recipe);
+  add_settings(app, training.device, {&training.device.name, &training.device.precision});
+  for (const char* of_network : {"--device", "--precision"}) {
+    app.get_option(of_network)->needs(network);
+  }
+  add_settings(app, training.changes, {&training.changes.batch});
+  add_option(app,
+             {.name = "seconds",
+              .unit = "S",
+              .sentence = "Time to measure, approximately",
+              .range = above_zero},
+             options->seconds);
+  add_option(app, seed_row, training.seed);
   add_json(app, options->json);
   return [options] {
     const GracefulStop graceful;

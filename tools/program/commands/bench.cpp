@@ -25,6 +25,7 @@
 #include "tools/lab/bench/process.h"
 #include "tools/lab/bench/results_file.h"
 #include "tools/lab/bench/rounds.h"
+#include "tools/lab/bench/settings.h"
 #include "tools/lab/bench/summary.h"
 #include "tools/lab/measure/environment.h"
 #include "tools/lab/report/study/report.h"
@@ -74,7 +75,7 @@ void refuse_mixed(const std::vector<BenchDataset>& datasets) {
 /// Refuses what it can before it reads the datasets, which may take minutes.
 std::vector<BenchPoint> make_plan(const BenchRequest& options, const BenchOptions& bench,
                                   Peers& peers) {
-  asked_by(options, [&] { check_names(bench); });
+  asked_by(options, [&] { check_decodes(bench); });
   std::vector<BenchDataset> datasets;
   for (const std::filesystem::path& path : without_repeats(bench.paths)) {
     datasets.push_back(describe_dataset(path));
@@ -305,37 +306,11 @@ std::function<int()> prepare_bench(CLI::App& app) {
   app.final_callback([=] {
     if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
   });
-  std::vector<CLI::Option*> planned = {
-      paths,
-      add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
-      add_names(app, "--network", bench.networks, network_names(),
-                "Networks to train (default: measure supply alone)"),
-      add_names(app, "--tool", bench.tools,
-                {"tool", "", {bench_tools().begin(), bench_tools().end()}},
-                "Tools to measure: feedrate, pytorch, pytorch+feedrate, tensorflow, mxnet")
-          ->default_str("feedrate"),
-      check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
-          ->type_name("N")
-          ->capture_default_str(),
-      check_positive(app.add_option("--seconds", bench.seconds, "Length of each repeat"))
-          ->type_name("S")
-          ->capture_default_str(),
-      add_batch(app, bench.batches)->default_str("64"),
-      add_names(app, "--recipe", bench.recipes, recipe_names(), "Augmentation")
-          ->default_str("none"),
-      add_names(app, "--decode", bench.decodes,
-                {"way to decode", "", {full_decode, scaled_decode, device_decode}},
-                "JPEGs in full; scaled, by recipes that shrink them; or packed ones on the device")
-          ->default_str("full"),
-      add_names(app, "--cache", bench.caches, {"state of the cache", "", {warm_cache, cold_cache}},
-                "The page cache at the start: warm, cold")
-          ->default_str("warm"),
-      add_threads(app, "--compute-threads", bench.compute_threads,
-                  "Threads of a CPU trainer (default: every core)"),
-      add_names(app, "--device", bench.devices, device_names(), "Where to train")
-          ->default_str("cpu"),
-      add_precision(app, bench.precisions),
-      add_seed(app, bench.seed)};
+  std::vector<CLI::Option*> planned = {paths};
+  for_each_list(bench, [&](std::string_view, const Setting& row, auto& list) {
+    planned.push_back(add_list(app, bound_list(row, list)));
+  });
+  for (const BoundSetting& one : bound_settings(bench)) planned.push_back(add_option(app, one));
   for (CLI::Option* option : planned) plan->excludes(option);
   return [options] { return run_bench(*options); };
 }

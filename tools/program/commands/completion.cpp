@@ -261,9 +261,12 @@ int run_completion(std::string_view shell) {
   return exit_done;
 }
 
+constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
+
 std::function<int()> prepare_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  check_words(app.add_option("SHELL", *shell, "bash, zsh or fish"), {"bash", "zsh", "fish"})
+  add_argument(app, "SHELL", {.name = "shell", .sentence = "bash, zsh or fish", .words = shells},
+               *shell)
       ->required();
   return [shell] { return run_completion(*shell); };
 }

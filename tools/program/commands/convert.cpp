@@ -42,8 +42,8 @@ struct ConvertRequest {
   std::string encoding;
   std::string resize;
   std::string part;
-  std::string fix = "keep";
-  std::string on_bad = "fail";
+  Fix fix = Fix::keep;
+  OnBad on_bad = OnBad::fail;
   std::optional<std::uint64_t> shuffle;
   std::uint32_t shards = 1;
   std::uint64_t limit = 0;
@@ -53,6 +53,70 @@ struct ConvertRequest {
   bool resume = false;
   bool json = false;
 };
+
+constexpr std::uint64_t max_shards = 99'999;
+
+constexpr Setting source_row{.name = "source",
+                             .names = [] { return kind_names(sources()); },
+                             .check = [](std::string_view name) { source(name); },
+                             .list = "sources"};
+constexpr Setting format_row{.name = "to",
+                             .unit = "FORMAT",
+                             .names = [] { return kind_names(containers()); },
+                             .check = [](std::string_view name) { container(name); },
+                             .list = "formats"};
+constexpr Setting split_row{
+    .name = "split",
+    .unit = "NAME",
+    .sentence = "Split (default: the first); all makes PATH/train, PATH/test, …",
+    .names = [] {
+      return std::vector<std::string_view>{"all", "train", "test", "val"};
+    }};
+constexpr Setting encode_row{.name = "encode",
+                             .unit = "CODEC",
+                             .names =
+                                 [] {
+                                   auto names = kind_names(codecs());
+                                   names.insert(names.begin(), "keep");
+                                   return names;
+                                 },
+                             .check = [](std::string_view text) { parse_encoding(text); }};
+constexpr Setting resize_row{.name = "resize",
+                             .unit = "SIZE",
+                             .sentence = "short:256, long:256 or 256x256 (antialiased)",
+                             .check = [](std::string_view text) { parse_resize(text); }};
+constexpr std::string_view fix_words[] = {"keep", "reencode"};
+constexpr Setting fix_row{.name = "fix",
+                          .unit = "HOW",
+                          .sentence = "CMYK and misnamed images: keep, or reencode as RGB JPEG",
+                          .words = fix_words};
+constexpr std::string_view on_bad_words[] = {"fail", "skip"};
+constexpr Setting on_bad_row{.name = "on_bad",
+                             .unit = "HOW",
+                             .sentence = "Images that cannot be read: fail, or skip them",
+                             .words = on_bad_words};
+constexpr std::string_view auto_part = "auto";
+
+// "3/8"
+ConversionPart parse_part(std::string_view text) {
+  if (text.empty() || text == auto_part) return {};
+  const std::size_t slash = text.find('/');
+  const auto number = parse_number<std::uint32_t>(text.substr(0, slash));
+  const auto count = slash == std::string_view::npos
+                         ? std::nullopt
+                         : parse_number<std::uint32_t>(text.substr(slash + 1));
+  if (!number || !count || *number < 1 || *number > *count) {
+    throw Error(fmt::format("expected auto, or I/N from 1/N to N/N, found '{}'", text));
+  }
+  return {*number, *count};
+}
+
+constexpr Setting part_row{
+    .name = "part",
+    .unit = "I/N",
+    .sentence = "Convert part I of N; auto: of a Slurm array or other launcher",
+    .names = [] { return std::vector<std::string_view>{auto_part}; },
+    .check = [](std::string_view text) { parse_part(text); }};
 
 std::vector<std::string> wanted_splits(const Source& from, const ConvertRequest& options) {
   const std::string& asked = options.split;
@@ -65,36 +129,6 @@ std::vector<std::string> wanted_splits(const Source& from, const ConvertRequest&
   throw Error(unknown_kind("split", asked, names));
 }
 
-constexpr std::string_view auto_part = "auto";
-
-// "3/8"
-ConversionPart parse_part(const std::string& text) {
-  if (text.empty() || text == auto_part) return {};
-  const std::size_t slash = text.find('/');
-  const std::string_view view(text);
-  const auto number = parse_number<std::uint32_t>(view.substr(0, slash));
-  const auto count = slash == std::string::npos
-                         ? std::nullopt
-                         : parse_number<std::uint32_t>(view.substr(slash + 1));
-  if (!number || !count || *number < 1 || *number > *count) {
-    throw Error(fmt::format("expected auto, or I/N from 1/N to N/N, found '{}'", text));
-  }
-  return {*number, *count};
-}
-
-/// What `parse` refuses is misuse.
-template <class Parse>
-CLI::Option* check_parsed(CLI::Option* option, Parse parse) {
-  return option->check([parse](const std::string& text) {
-    try {
-      parse(text);
-      return std::string();
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-  });
-}
-
 ConvertOptions conversion_settings(const ConvertRequest& options) {
   ConvertOptions settings;
   if (!options.encoding.empty()) settings.encoding = parse_encoding(options.encoding);
@@ -103,8 +137,8 @@ ConvertOptions conversion_settings(const ConvertRequest& options) {
   settings.limit = options.limit;
   settings.shards = options.shards;
   settings.part = parse_part(options.part);
-  settings.fix = options.fix == "reencode" ? Fix::reencode : Fix::keep;
-  settings.on_bad = options.on_bad == "skip" ? OnBad::skip : OnBad::fail;
+  settings.fix = options.fix;
+  settings.on_bad = options.on_bad;
   settings.gzip = options.gzip;
   settings.crops = options.crops;
   settings.threads = options.threads;
@@ -215,53 +249,36 @@ int run_convert(ConvertRequest options) {
 
 std::function<int()> prepare_convert(CLI::App& app) {
   auto options = std::make_shared<ConvertRequest>();
-  const auto known_sources = kind_names(sources()), known_formats = kind_names(containers());
-  const auto known_codecs = kind_names(codecs());
   const std::vector<CLI::Option*> operands = {
-      check_names(app.add_option("SOURCE", options->source,
-                                 fmt::format("Kind of input: {}", fmt::join(known_sources, ", "))),
-                  {"source", "sources", known_sources}),
+      add_argument(app, "SOURCE", source_row, options->source)
+          ->description(fmt::format("Kind of input: {}", fmt::join(kind_names(sources()), ", "))),
       app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
-      check_names(app.add_option("--to", options->format,
-                                 fmt::format("Format to write: {}", fmt::join(known_formats, ", ")))
-                      ->type_name("FORMAT"),
-                  {"format", "formats", known_formats}),
+      add_option(app, format_row, options->format)
+          ->description(
+              fmt::format("Format to write: {}", fmt::join(kind_names(containers()), ", "))),
       app.add_option("--out", options->out, "Directory to create; it must not exist")
           ->type_name("PATH")};
   for (CLI::Option* operand : operands) operand->required();
-  offer(app.add_option("--split", options->split,
-                       "Split (default: the first); all makes PATH/train, PATH/test, …")
-            ->type_name("NAME"),
-        {"all", "train", "test", "val"});
-  std::vector<std::string> encodings{known_codecs.begin(), known_codecs.end()};
-  encodings.insert(encodings.begin(), "keep");
-  check_parsed(offer(app.add_option("--encode", options->encoding,
-                                    fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
-                                                fmt::join(known_codecs, ", ")))
-                         ->type_name("CODEC"),
-                     encodings),
-               parse_encoding);
-  check_parsed(
-      app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)"),
-      parse_resize)
-      ->type_name("SIZE");
+  add_option(app, split_row, options->split);
+  add_option(app, encode_row, options->encoding)
+      ->description(fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
+                                fmt::join(kind_names(codecs()), ", ")));
+  add_option(app, resize_row, options->resize);
   app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
       ->type_name("FILE");
-  add_choice(app, "--fix", options->fix, {"keep", "reencode"},
-             "CMYK and misnamed images: keep, or reencode as RGB JPEG");
-  add_choice(app, "--on-bad", options->on_bad, {"fail", "skip"},
-             "Images that cannot be read: fail, or skip them");
-  check_whole(app.add_option("--shuffle", options->shuffle, "Shuffle the images with this seed"), 0)
-      ->type_name("SEED");
-  check_whole(
-      app.add_option("--shards", options->shards, "Number of files (if the format supports it)"), 1,
-      99'999)
-      ->type_name("N");
-  check_parsed(offer(app.add_option("--part", options->part,
-                                    "Convert part I of N; auto: of a Slurm array or other launcher")
-                         ->type_name("I/N"),
-                     {std::string(auto_part)}),
-               parse_part);
+  add_option(app, fix_row, options->fix);
+  add_option(app, on_bad_row, options->on_bad);
+  add_option(app,
+             {.name = "shuffle", .unit = "SEED", .sentence = "Shuffle the images with this seed"},
+             options->shuffle);
+  add_option(app,
+             {.name = "shards",
+              .unit = "N",
+              .sentence = "Number of files (if the format supports it)",
+              .min = 1,
+              .max = max_shards},
+             options->shards);
+  add_option(app, part_row, options->part);
   // Finished parts describe themselves: --join needs only their path.
   app.add_option_function<fs::path>(
          "--join",
@@ -271,12 +288,13 @@ std::function<int()> prepare_convert(CLI::App& app) {
          },
          "Join the finished parts of PATH")
       ->type_name("PATH");
-  check_whole(app.add_option("--limit", options->limit, "Stop after N images"), 1)->type_name("N");
+  add_option(app, {.name = "limit", .unit = "N", .sentence = "Stop after N images", .min = 1},
+             options->limit);
   app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
   app.add_flag("--crops", options->crops,
                "Index JPEGs, so that crops are decoded faster (as 'feedrate index --crops')");
   app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
-  add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
+  add_threads(app, options->threads, "Encoding threads (default: every core)");
   add_json(app, options->json);
   return [options] { return run_convert(*options); };
 }

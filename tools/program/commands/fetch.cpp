@@ -48,10 +48,13 @@ int run_fetch(const FetchRequest& options) {
 std::function<int()> prepare_fetch(CLI::App& app) {
   auto options = std::make_shared<FetchRequest>();
   const auto known = kind_names(published_sets());
-  check_names(
-      app.add_option("NAME", options->what, fmt::format("One of {}", fmt::join(known, ", "))),
-      {"published dataset", "", known})
-      ->required();
+  add_argument(app, "NAME",
+               {.name = "name",
+                .names = [] { return kind_names(published_sets()); },
+                .check = [](std::string_view name) { published_set(name); }},
+               options->what)
+      ->required()
+      ->description(fmt::format("One of {}", fmt::join(known, ", ")));
   app.add_option("--out", options->out, "Directory for the files; created if missing")
       ->type_name("DIR")
       ->required();

@@ -121,8 +121,7 @@ std::function<int()> prepare_index(CLI::App& app) {
   CLI::Option* crops = app.add_flag(
       "--crops", options->crops,
       "Index the inside of JPEGs, so that crops are decoded faster, to the same pixels");
-  add_threads(app, "--threads", options->threads, "Threads of --crops (default: every core)")
-      ->needs(crops);
+  add_threads(app, options->threads, "Threads of --crops (default: every core)")->needs(crops);
   add_json(app, options->json);
   return [options] { return run_index(*options); };
 }

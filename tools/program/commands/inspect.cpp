@@ -57,10 +57,10 @@ int run_inspect(const InspectRequest& options) {
 std::function<int()> prepare_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectRequest>();
   app.add_option("PATH", options->path, "The dataset")->required();
-  check_whole(
-      app.add_option("--samples", options->samples, "Number of samples to list, from the first"), 0)
-      ->type_name("N")
-      ->capture_default_str();
+  add_option(
+      app,
+      {.name = "samples", .unit = "N", .sentence = "Number of samples to list, from the first"},
+      options->samples);
   app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
   add_output(app, "--sheet", options->sheet, "Draw images of every class into this PNG file");
   add_json(app, options->json);

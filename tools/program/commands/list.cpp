@@ -260,9 +260,12 @@ int run_list(const ListRequest& options) {
 
 std::function<int()> prepare_list(CLI::App& app) {
   auto options = std::make_shared<ListRequest>();
-  check_names(app.add_option("WHAT", options->what,
-                             "One list: sources, formats, codecs, recipes, networks, …"),
-              {"list", "", list_names()});
+  add_argument(app, "WHAT",
+               {.name = "what",
+                .sentence = "One list: sources, formats, codecs, recipes, networks, …",
+                .names = list_names,
+                .check = [](std::string_view name) { expect_known("list", name, list_names()); }},
+               options->what);
   add_json(app, options->json);
   return [options] { return run_list(*options); };
 }

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "formats/base/stop.h"
-#include "formats/base/text.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
 #include "loader/drive.h"
+#include "loader/settings.h"
 #include "tools/console/advice.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
@@ -26,94 +26,39 @@
 #include "tools/program/cli/order_options.h"
 #include "tools/program/commands/load_watch.h"
 #include "tools/program/commands/log_options.h"
+#include "trainer/settings.h"
 
 namespace feedrate::tools {
 using namespace formats;
 using namespace loader;
+using namespace trainer;
 
 namespace {
 
-constexpr std::uint64_t max_io_threads = 64;
-constexpr std::uint64_t max_ranks = 65536;
-
 struct LoadRequest {
   std::filesystem::path path;
-  std::string recipe = "none";
-  LoaderOptions loader;
-  DriveOptions drive;
-  std::vector<double> means;       // empty: 0
-  std::vector<double> deviations;  // empty: 1
-  std::string layout;              // "": the usual one
+  LoaderSettings settings{.threads = 2};
+  Decode decode = Decode::full;
   OrderRequest order;
-  bool no_shuffle = false;
-  bool no_digest = false;
+  DriveOptions drive;
+  DeviceSettings device;
   bool cold = false;
-  std::string from;
-  std::string last = "partial";
-  std::string on_bad = "fail";
+  bool no_digest = false;
   std::filesystem::path quarantine;
   std::filesystem::path trace;
-  std::string device = "cpu";
-  Decode decode = Decode::full;
   LogPaths logs;
   bool json = false;
-
-  std::optional<PixelLayout> wanted_layout() const {
-    if (layout.empty()) return std::nullopt;
-    return layout == name(PixelLayout::planar) ? PixelLayout::planar : PixelLayout::interleaved;
-  }
 };
-
-LastBatch last_batch(const std::string& name) {
-  if (name == "drop") return LastBatch::drop;
-  return name == "wrap" ? LastBatch::wrap : LastBatch::partial;
-}
-
-BadPolicy bad_policy(const std::string& name) {
-  if (name == "replace") return BadPolicy::replace;
-  return name == "skip" ? BadPolicy::skip : BadPolicy::fail;
-}
-
-/// "EPOCH" or "EPOCH:POSITION", as the state is printed.
-bool read_state(std::string_view text, LoaderOptions& loader) {
-  const std::size_t colon = text.find(':');
-  const auto epoch = parse_number<std::uint64_t>(text.substr(0, colon));
-  const auto position = colon == std::string_view::npos
-                            ? std::uint64_t{0}
-                            : parse_number<std::uint64_t>(text.substr(colon + 1));
-  if (!epoch || !position) return false;
-  loader.start.epoch = *epoch;
-  loader.start.position = *position;
-  return true;
-}
 
 void quarantine(const LoadRequest& options, const Loader& loader) {
   if (!options.quarantine.empty()) write_quarantine(options.quarantine, loader.bad_samples());
-}
-
-LoaderOptions loader_settings(const LoadRequest& options, const Recipe& augment, Shape image) {
-  LoaderOptions settings = options.loader;
-  settings.pixels.set_scales(options.means, options.deviations, augment.shape(image).channels);
-  settings.pixels.layout = options.wanted_layout();
-  settings.order.shuffle = !options.no_shuffle;
-  settings.order.last = last_batch(options.last);
-  settings.decoded = size_of(options.decode);
-  settings.bad.policy = bad_policy(options.on_bad);
-  settings.diagnosis.trace = !options.trace.empty();
-  if (options.drive.seconds > 0) settings.epochs = 0;
-  if (settings.engine.tune) {
-    // The thread of a trainer needs a core, that of an emulated one too.
-    settings.threads = settings.engine.max_threads =
-        loader_cores(options.drive.emulate_images_per_second > 0);
-  }
-  return settings;
 }
 
 Fields start_of(const LoadRequest& options, const LoaderOptions& settings, const Dataset& dataset,
                 std::uint64_t images) {
   Fields start = {{"run", "load"},
                   {"dataset", dataset.info().path.string()},
-                  {"recipe", options.recipe},
+                  {"recipe", options.settings.recipe},
                   {"decode", std::string(name(options.decode))},
                   {"batch", settings.batch},
                   {"seed", settings.start.seed},
@@ -128,20 +73,20 @@ LoadReport load(const LoadRequest& options) {
   for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
     if (!file.empty()) expect_replaceable_outside_data(options.path, options.order, file);
   }
-  const auto [dataset, picks] = open_data(options.path, options.order, !options.no_shuffle);
-  const Recipe& augment = recipe(options.recipe);
-  LoaderOptions settings = loader_settings(options, augment, dataset->info().shape);
+  const auto [dataset, picks] =
+      open_data(options.path, options.order, options.settings.shuffle.value_or(true));
+  const LoaderSetup setup = set_up(options.settings, *dataset, picks.get(), Spelling::shell);
+  const Recipe& augment = *setup.recipe;
+  LoaderOptions settings = setup.options;
+  settings.diagnosis.trace = !options.trace.empty();
+  if (options.drive.seconds > 0) settings.epochs = 0;
   std::optional<DeviceDecoding> device;
   if (options.decode == Decode::device) {
-    device.emplace(options.device, *dataset, settings.batch);
+    device.emplace(options.device.name, *dataset, settings.batch);
     expect_device_decodes(*dataset, augment);
     device->set(settings);
   }
-  if (picks) {
-    settings.order.picks = picks.get();
-    settings.order.shuffle = picks->needs_shuffle();
-  }
-  const std::uint64_t epoch_size = picks ? picks->size() : dataset->size();
+  const std::uint64_t epoch_size = setup.epoch_size;
   Logs logs(options.logs);
   logs.begin(start_of(options, settings, *dataset, epoch_size));
   LoadReport loaded;
@@ -210,77 +155,44 @@ int run_load(const LoadRequest& options) {
 }
 
 void add_batch_options(CLI::App& app, LoadRequest& options) {
+  LoaderSettings& of = options.settings;
   add_dataset(app, options.path, "The dataset", options.order);
-  add_threads(app, "--threads", options.loader.threads, options.loader.engine.tune,
-              "Loader threads, or auto; 0: load in the consumer's thread");
-  add_batch(app, options.loader.batch)->capture_default_str();
-  add_name(app, "--recipe", options.recipe, recipe_names(),
-           "Augmentation: see 'feedrate list recipes' and 'list parts'");
-  add_pixels(app, options.loader.pixels.type);
-  add_choice(app, "--layout", options.layout, {"nhwc", "nchw"},
-             "Channels last or first; default: nhwc of u8, nchw of f32 and f16");
-  add_mean(app, options.means)->needs("--pixels");
-  add_deviation(app, options.deviations)->needs("--pixels");
-  add_decode(app, options.decode);
-  add_name(app, "--device", options.device, device_names(), "The device for --decode device");
+  add_settings(
+      app, of,
+      {&of.threads, &of.batch, &of.recipe, &of.pixels, &of.layout, &of.mean, &of.deviation});
+  add_option(app, decode_row, options.decode);
+  add_settings(app, options.device, {&options.device.name});
+  app.get_option("--device")->description("The device for --decode device");
 }
 
 void add_order_options(CLI::App& app, LoadRequest& options) {
-  auto* epochs = app.add_option("--epochs", options.loader.epochs, "Passes over the dataset")
-                     ->type_name("N")
-                     ->capture_default_str();
-  auto* seconds =
-      app.add_option("--seconds", options.drive.seconds, "Time to load, instead of --epochs")
-          ->type_name("S")
-          ->excludes(epochs);
-  check_whole(epochs, 1, 1'000'000);
-  check_positive(seconds);
-  add_seed(app, options.loader.start.seed);
-  auto* unshuffled =
-      app.add_flag("--no-shuffle", options.no_shuffle, "Keep the order of the dataset");
-  check_whole(app.add_option("--shuffle-window", options.loader.order.window,
-                             "Shuffle only among N neighbours (for sequential media)"),
-              2)
-      ->type_name("N")
-      ->excludes(unshuffled);
-  add_choice(app, "--last", options.last, {"partial", "drop", "wrap"},
-             "An incomplete last batch: partial, drop, wrap");
-  auto* rank =
-      app.add_option("--rank", options.loader.share.rank, "Load the share of rank R, from 0")
-          ->type_name("R");
-  auto* ranks =
-      app.add_option("--ranks", options.loader.share.ranks, "Number of ranks that share each epoch")
-          ->type_name("N");
-  check_whole(rank, 0, max_ranks - 1)->needs(ranks);
-  check_whole(ranks, 1, max_ranks)->needs(rank);
-  app.add_option("--from", options.from, "Start at this position: EPOCH or EPOCH:IMAGES")
-      ->type_name("STATE")
-      ->check([&loader = options.loader](const std::string& text) {
-        return read_state(text, loader)
-                   ? std::string()
-                   : fmt::format("expected EPOCH or EPOCH:IMAGES, found '{}'", text);
-      });
+  LoaderSettings& of = options.settings;
+  add_settings(app, of, {&of.epochs});
+  add_option(app,
+             {.name = "seconds",
+              .unit = "S",
+              .sentence = "Time to load, instead of --epochs",
+              .range = above_zero},
+             options.drive.seconds)
+      ->excludes("--epochs");
+  add_settings(app, of,
+               {&of.seed, &of.shuffle, &of.window, &of.last, &of.rank, &of.ranks, &of.start});
+  app.get_option("--shuffle-window")->excludes("--no-shuffle");
+  app.get_option("--rank")->needs("--ranks");
+  app.get_option("--ranks")->needs("--rank");
 }
 
 void add_source_options(CLI::App& app, LoadRequest& options) {
-  check_positive(app.add_option("--emulate", options.drive.emulate_images_per_second,
-                                "Emulate a trainer that takes RATE images/s"))
-      ->type_name("RATE");
+  LoaderSettings& of = options.settings;
+  add_option(app,
+             {.name = "emulate",
+              .unit = "RATE",
+              .sentence = "Emulate a trainer that takes RATE images/s",
+              .range = above_zero},
+             options.drive.emulate_images_per_second);
   app.add_flag("--cold", options.cold,
                "Drop the dataset from the page cache first, to read from disk");
-  check_whole(app.add_option("--io-threads", options.loader.engine.io_threads,
-                             "Threads that read from disk ahead of the workers"),
-              0, max_io_threads)
-      ->type_name("N")
-      ->capture_default_str();
-  add_no_crop_index(app, options.loader.engine.crop_index);
-  add_choice(app, "--on-bad", options.on_bad, {"fail", "replace", "skip"},
-             "A bad sample: fail, replace it, or skip it");
-  check_whole(app.add_option("--bad-budget", options.loader.bad.budget,
-                             "Bad samples to accept before failing anyway"),
-              0)
-      ->type_name("N")
-      ->capture_default_str();
+  add_settings(app, of, {&of.io_threads, &of.crop_index, &of.on_bad, &of.bad_budget});
 }
 
 void add_load_outputs(CLI::App& app, LoadRequest& options) {
@@ -295,34 +207,30 @@ void add_load_outputs(CLI::App& app, LoadRequest& options) {
 }
 
 /// Refuses options that do not fit together.
-void check_options(const LoadRequest& options) {
-  const LoaderOptions& loader = options.loader;
+void check_options(LoadRequest& options) {
+  LoaderSettings& settings = options.settings;
   expect_dataset(options.path, options.order);
   const OrderRequest& order = options.order;
-  if (loader.order.window != 0 && !(order.order.empty() && order.weights.empty() &&
-                                    order.groups.empty() && order.mix.empty())) {
-    throw CLI::ValidationError(
+  if (settings.window != 0 && !(order.order.empty() && order.weights.empty() &&
+                                order.groups.empty() && order.mix.empty())) {
+    throw Error(
         "--shuffle-window is for the order of one dataset, not for --order, --weights, --groups "
         "or --mix");
   }
-  if (options.no_shuffle && !(order.weights.empty() && order.groups.empty())) {
-    throw CLI::ValidationError("--no-shuffle is not for --weights or --groups, which draw samples");
+  if (settings.shuffle == false && !(order.weights.empty() && order.groups.empty())) {
+    throw Error("--no-shuffle is not for --weights or --groups, which draw samples");
   }
-  if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
-    throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
+  check_device_decode(options.decode, options.device.name, settings.pixels);
+  if (options.decode == Decode::device && settings.layout == PixelLayout::planar) {
+    throw Error("--decode device needs --layout nhwc");
   }
-  check_device_decode(options.decode, options.device, loader.pixels.type);
-  if (options.decode == Decode::device && options.layout == name(PixelLayout::planar)) {
-    throw CLI::ValidationError("--decode device needs --layout nhwc");
+  if (options.decode != Decode::device && options.device.name != "cpu") {
+    throw Error(join("--device ", options.device.name, " needs --decode device"));
   }
-  if (options.decode != Decode::device && options.device != "cpu") {
-    throw CLI::ValidationError("--device " + options.device + " needs --decode device");
-  }
-  check_decode(options.decode, options.recipe);
-  if (loader.share.rank < loader.share.ranks) return;
-  throw CLI::ValidationError(fmt::format("--rank {} with --ranks {}: expected 0 to {}",
-                                         loader.share.rank, loader.share.ranks,
-                                         loader.share.ranks - 1));
+  settings.decode = size_of(options.decode);
+  // The thread of an emulated trainer needs a core, as that of a real one does.
+  settings.consumer_computes = options.drive.emulate_images_per_second > 0;
+  check(settings, Spelling::shell);
 }
 
 std::function<int()> prepare_load(CLI::App& app) {

@@ -158,9 +158,14 @@ int run_man(const ManRequest& options) {
 
 std::function<int()> prepare_man(CLI::App& app) {
   auto options = std::make_shared<ManRequest>();
-  auto* command =
-      check_names(app.add_option("COMMAND", options->command, "A command (default: all)"),
-                  {"command", "", documented_commands()});
+  auto* command = add_argument(
+      app, "COMMAND",
+      {.name = "command",
+       .sentence = "A command (default: all)",
+       .names = documented_commands,
+       .check =
+           [](std::string_view name) { expect_known("command", name, documented_commands()); }},
+      options->command);
   add_output(app, "--out", options->out, "Write every page into this directory", "DIR")
       ->excludes(command);
   return [options] { return run_man(*options); };

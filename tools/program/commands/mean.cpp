@@ -167,7 +167,7 @@ std::function<int()> prepare_mean(CLI::App& app) {
     extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
   }
   add_output(app, "--out", options->out, "Write the mean image to this file: " + extensions);
-  add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
+  add_threads(app, options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);
   return [options] { return run_mean(*options); };
 }

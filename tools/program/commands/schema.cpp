@@ -47,9 +47,14 @@ int run_schema(const SchemaRequest& options) {
 
 std::function<int()> prepare_schema(CLI::App& app) {
   auto options = std::make_shared<SchemaRequest>();
-  check_names(app.add_option("OBJECT", options->name,
-                             "One object: load, train, rows, plan-files, … (default: all)"),
-              {"object", "", object_names()});
+  add_argument(
+      app, "OBJECT",
+      {.name = "object",
+       .sentence = "One object: load, train, rows, plan-files, … (default: all)",
+       .names = object_names,
+       .check =
+           [](std::string_view name) { formats::expect_known("object", name, object_names()); }},
+      options->name);
   app.add_flag("--markdown", options->markdown, "Tables for people instead of a JSON Schema");
   return [options] { return run_schema(*options); };
 }

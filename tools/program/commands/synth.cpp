@@ -39,17 +39,21 @@ int run_synth(const SynthRequest& options) {
 std::function<int()> prepare_synth(CLI::App& app) {
   auto options = std::make_shared<SynthRequest>();
   const auto known = kind_names(synths());
-  check_names(app.add_option("KIND", options->what,
-                             fmt::format("Dataset to imitate: {}", fmt::join(known, ", "))),
-              {"made dataset", "", known})
-      ->required();
+  add_argument(app, "KIND",
+               {.name = "kind",
+                .names = [] { return kind_names(synths()); },
+                .check = [](std::string_view name) { synth(name); }},
+               options->what)
+      ->required()
+      ->description(fmt::format("Dataset to imitate: {}", fmt::join(known, ", ")));
   app.add_option("--out", options->out, "Directory to create; it must not exist")
       ->type_name("DIR")
       ->required();
-  check_whole(app.add_option("--images", options->synth.images, "Images of the training split"), 1)
-      ->type_name("N")
-      ->capture_default_str();
-  add_seed(app, options->synth.seed);
+  add_option(app,
+             {.name = "images", .unit = "N", .sentence = "Images of the training split", .min = 1},
+             options->synth.images);
+  add_option(app, {.name = "seed", .unit = "N", .sentence = "Seed of every random choice"},
+             options->synth.seed);
   return [options] { return run_synth(*options); };
 }
 

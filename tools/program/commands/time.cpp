@@ -20,23 +20,20 @@ struct TimeRequest {
 std::function<int()> prepare_time(CLI::App& app) {
   auto options = std::make_shared<TimeRequest>();
   LayerTimesRequest& request = options->request;
-  check_names(app.add_option("NETWORK", request.network, "Network: see 'feedrate list networks'"),
-              network_names())
-      ->required();
-  add_batch(app, request.batch);
-  check_positive(
-      app.add_option("--seconds", request.seconds, "Time to spend on steps, approximately"))
-      ->type_name("S")
-      ->capture_default_str();
-  add_name(app, "--device", request.device.name, device_names(),
-           "Where to train ('feedrate list devices')");
-  add_precision(app, request.device.precision);
-  add_threads(app, "--compute-threads", request.device.compute_threads,
-              "Threads of a CPU trainer (default: every core)");
+  add_argument(app, "NETWORK", trainer::network_row, request.network)->required();
+  add_option(app, loader::batch_row, request.batch);
+  add_option(app,
+             {.name = "seconds",
+              .unit = "S",
+              .sentence = "Time to spend on steps, approximately",
+              .range = formats::above_zero},
+             request.seconds);
+  add_settings(app, request.device,
+               {&request.device.name, &request.device.precision, &request.device.compute_threads});
   app.add_flag("--all", options->all, "Every layer, in the order of the network");
   app.add_flag("--passes", options->passes,
                "Count the memory passes of a step on CUDA instead; needs no GPU");
-  add_seed(app, request.seed);
+  add_option(app, loader::seed_row, request.seed);
   add_json(app, options->json);
   return [options] {
     if (options->passes) {

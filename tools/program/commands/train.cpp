@@ -17,6 +17,7 @@
 
 namespace feedrate::tools {
 using namespace formats;
+using namespace loader;
 using namespace trainer;
 
 namespace {
@@ -38,135 +39,108 @@ int run_train(TrainRequest& options) {
   complete(options.request);
   if (world().rank() != 0) mute_notes();
   for (const LogKind& log : log_kinds) {
-    if (options.request.mode == "train" || options.request.files.logs[log.name].empty()) continue;
-    throw Error(join("--", log.name, " is for --mode train, not --mode ", options.request.mode));
+    if (options.request.mode == Mode::train || options.request.files.logs[log.name].empty())
+      continue;
+    throw Error(
+        join("--", log.name, " is for --mode train, not --mode ", name(options.request.mode)));
   }
-  return options.request.mode == "train" ? show(options, run_training(options.request))
-                                         : show(options, run_forward(options.request));
+  return options.request.mode == Mode::train ? show(options, run_training(options.request))
+                                             : show(options, run_forward(options.request));
 }
 
 /// A forward pass has nothing to save, and its accuracy is of the dataset itself.
 void check_forward(const TrainingRequest& request) {
-  if (request.mode == "train") return;
+  if (request.mode == Mode::train) return;
   for (const auto& [option, file] : {std::pair("--checkpoint", request.files.checkpoint),
                                      std::pair("--val", request.validation.path)}) {
     if (file.empty()) continue;
-    throw CLI::ValidationError(join(option, " is for --mode train, not --mode ", request.mode));
+    throw Error(join(option, " is for --mode train, not --mode ", name(request.mode)));
   }
 }
 
 /// Features are of the whole dataset, once, and nothing else is kept of them.
 void check_features(const TrainingRequest& request) {
   const bool kept = !request.files.features.empty();
-  if (request.mode != "features") {
+  if (request.mode != Mode::features) {
     if (!kept) return;
-    throw CLI::ValidationError("--out keeps features: it needs --mode features");
+    throw Error("--out keeps features: it needs --mode features");
   }
-  if (!kept) throw CLI::ValidationError("--mode features needs --out FILE for the features");
+  if (!kept) throw Error("--mode features needs --out FILE for the features");
   if (request.length.epochs + request.length.steps > 0 || request.seconds > 0) {
-    throw CLI::ValidationError(
-        "--mode features reads every image once: no --epochs, --steps or --seconds");
+    throw Error("--mode features reads every image once: no --epochs, --steps or --seconds");
   }
 }
 
 void add_data_options(CLI::App& app, TrainingRequest& request) {
   add_dataset(app, request.data.path, "The dataset to train on", request.data.order);
-  auto* network = add_name(app, "--network", request.model.network, network_names(),
-                           "Network: see 'feedrate list networks'");
-  auto* preset =
-      add_name(app, "--preset", request.model.preset, {"preset", "presets", kind_names(presets())},
-               "Complete training settings: see 'feedrate list presets'");
-  app.final_callback([network, preset, &request] {
+  add_option(app, network_row, request.model.network);
+  add_option(app, preset_row, request.model.preset);
+  app.final_callback([&request] {
     expect_dataset(request.data.path, request.data.order);
-    if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
+    if (request.model.network.empty() && request.model.preset.empty())
+      throw CLI::RequiredError("--network or --preset");
     check_forward(request);
     check_features(request);
-    if (!request.data.recipe.empty()) check_decode(request.feed.decode, request.data.recipe);
-    check_device_decode(request.feed.decode, request.device.name, request.feed.values);
+    if (!request.data.recipe.empty()) {
+      check({.recipe = request.data.recipe, .decode = size_of(request.feed.decode)},
+            Spelling::shell);
+    }
+    check_device_decode(request.feed.decode, request.device.name, request.feed.loader.pixels);
   });
-  add_choice(app, "--mode", request.mode, {"train", "infer", "features"},
-             "train, infer or features");
+  add_option(app, mode_row, request.mode);
   app.add_option("--val", request.validation.path, "Validate on this dataset at the end")
       ->type_name("PATH");
-  check_whole(app.add_option("--val-every", request.validation.every, "And after every N epochs")
-                  ->needs("--val")
-                  ->type_name("N"),
-              1);
-  add_name(app, "--recipe", request.data.recipe, recipe_names(),
-           "Augmentation (default: the preset's or the network's)");
+  add_option(app,
+             {.name = "val_every", .unit = "N", .sentence = "And after every N epochs", .min = 1},
+             request.validation.every)
+      ->needs("--val");
+  add_option(app, recipe_row, request.data.recipe)
+      ->description("Augmentation (default: the preset's or the network's)");
   app.add_flag("--resident", request.feed.resident,
                "Repeat a few batches held in memory, to measure demand");
   app.add_flag_callback(
          "--no-upload", [&request] { request.feed.uploads = false; },
          "And keep two of them on the device: no copies to it")
       ->needs("--resident");
-  add_no_crop_index(app, request.feed.crop_index);
+  add_settings(app, request.feed.loader, {&request.feed.loader.crop_index});
   app.add_flag("--cold", request.data.cold,
                "Drop the dataset from the page cache first, to read from disk")
       ->excludes("--resident");
 }
 
 void add_length_options(CLI::App& app, TrainingRequest& request) {
-  auto* epochs = app.add_option("--epochs", request.length.epochs,
-                                "Passes over the dataset (default: the preset's, or 1)")
-                     ->type_name("N");
-  auto* steps = app.add_option("--steps", request.length.steps, "Total steps, instead of --epochs")
-                    ->type_name("N")
-                    ->excludes(epochs);
-  auto* seconds = app.add_option("--seconds", request.seconds, "Time to train, instead of --epochs")
-                      ->type_name("S")
-                      ->excludes(epochs)
-                      ->excludes(steps);
-  check_whole(epochs, 1, 1'000'000);
-  check_whole(steps, 1);
-  check_positive(seconds);
+  auto* epochs = add_option(app, epochs_row, request.length.epochs)
+                     ->description("Passes over the dataset (default: the preset's, or 1)");
+  auto* steps =
+      add_option(
+          app,
+          {.name = "steps", .unit = "N", .sentence = "Total steps, instead of --epochs", .min = 1},
+          request.length.steps)
+          ->excludes(epochs);
+  add_option(app,
+             {.name = "seconds",
+              .unit = "S",
+              .sentence = "Time to train, instead of --epochs",
+              .range = above_zero},
+             request.seconds)
+      ->excludes(epochs)
+      ->excludes(steps);
 }
 
 void add_machine_options(CLI::App& app, TrainingRequest& request) {
   app.option_defaults()->group("Machine");
-  add_name(app, "--device", request.device.name, device_names(),
-           "Where to train ('feedrate list devices')");
-  add_precision(app, request.device.precision);
-  add_pixels(app, request.feed.values);
-  add_decode(app, request.feed.decode);
-  add_threads(app, "--threads", request.feed.threads, request.feed.auto_threads,
-              "Loader threads, or auto; 0: load in the trainer's thread");
-  add_threads(app, "--compute-threads", request.device.compute_threads,
-              "Threads of a CPU trainer (default: every core)");
+  LoaderSettings& loader = request.feed.loader;
+  add_settings(app, request.device, {&request.device.name, &request.device.precision});
+  add_settings(app, loader, {&loader.pixels});
+  add_option(app, decode_row, request.feed.decode);
+  add_settings(app, loader, {&loader.threads});
+  add_settings(app, request.device, {&request.device.compute_threads});
 }
 
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   app.option_defaults()->group("Optimisation (default: as in the preset or the network's paper)");
-  const auto add_number = [&](const char* name, std::optional<double>& number, const char* unit,
-                              const char* description) {
-    check_not_negative(app.add_option(name, number, description))->type_name(unit);
-  };
-  add_batch(app, request.changes.batch);
-  add_name(app, "--optimizer", request.changes.update.optimizer,
-           {"optimizer", "optimizers", kind_names(optimizers())},
-           "See 'feedrate list optimizers'; brings its own defaults");
-  add_number("--lr", request.changes.schedule.rate, "R", "Base learning rate");
-  add_number("--momentum", request.changes.update.momentum, "M", "Momentum (Adam's beta1)");
-  add_number("--decay", request.changes.update.decay, "D", "Weight decay");
-  add_number("--beta2", request.changes.update.beta2, "B", "Adam's beta2, RMSprop's alpha");
-  add_number("--epsilon", request.changes.update.epsilon, "E", "Epsilon of Adam and RMSprop");
-  add_number("--trust", request.changes.update.trust, "T", "LARS' trust coefficient");
-  app.add_option("--schedule", request.changes.schedule.policy,
-                 "Learning-rate schedule: fixed, cosine or the recipe's own")
-      ->type_name("NAME");
-  add_number("--warmup", request.changes.schedule.warmup_epochs, "E",
-             "Epochs of learning-rate warm-up");
-  add_number("--label-smoothing", request.changes.network.smoothing, "S",
-             "Share of each target that is spread over all classes");
-  offer(app.add_option("--init", request.changes.network.init,
-                       "Initial weights: xavier, glorot, he, he-fan-out")
-            ->type_name("NAME"),
-        {"xavier", "glorot", "he", "he-fan-out"});
-  add_mean(app, request.changes.network.means);
-  add_deviation(app, request.changes.network.deviations);
-  app.add_flag("--zero-gamma", request.changes.network.zero_gamma,
-               "Start residual branches at zero");
-  add_seed(app, request.seed);
+  for (const BoundSetting& one : bound_settings(request.changes)) add_option(app, one);
+  add_option(app, seed_row, request.seed);
 }
 
 void add_train_outputs(CLI::App& app, TrainRequest& options) {
@@ -176,10 +150,11 @@ void add_train_outputs(CLI::App& app, TrainRequest& options) {
                  "Save parameters and position at the end")
       ->type_name("FILE")
       ->excludes("--resident");
-  check_whole(
-      app.add_option("--checkpoint-every", request.files.save_every, "And after every N steps"), 1)
-      ->needs("--checkpoint")
-      ->type_name("N");
+  add_option(
+      app,
+      {.name = "checkpoint_every", .unit = "N", .sentence = "And after every N steps", .min = 1},
+      request.files.save_every)
+      ->needs("--checkpoint");
   app.add_option("--out", request.files.features, "Write the features of --mode features as .npy")
       ->type_name("FILE")
       ->excludes("--resident");

@@ -275,7 +275,7 @@ std::function<int()> prepare_verify(CLI::App& app) {
   app.add_option("PATH", options->path, "The dataset")->required();
   app.add_option("--against", options->against, "Compare with this dataset and show what differs")
       ->type_name("PATH");
-  add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
+  add_threads(app, options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);
   return [options] { return run_verify(*options); };
 }

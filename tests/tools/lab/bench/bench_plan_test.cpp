@@ -202,10 +202,10 @@ TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_too
   testing::expect_error([&] { plan_bench(options, two_datasets, 4); }, {"packed JPEGs"});
   options.decodes = {"device"};
   options.devices = {"cpu"};
-  testing::expect_error([&] { check_names(options); }, {"a device other than the CPU"});
+  testing::expect_error([&] { check_decodes(options); }, {"a device other than the CPU"});
   options.devices = {"cuda"};
   options.recipes = {"imagenet-train+color-jitter"};
-  testing::expect_error([&] { check_names(options); }, {"works on pixels"});
+  testing::expect_error([&] { check_decodes(options); }, {"works on pixels"});
 }
 
 TEST(UnitBenchPlan, compute_is_measured_without_copies_to_the_device) {

@@ -9,7 +9,7 @@ namespace {
 
 using testing::expect_error;
 
-TrainingRequest resnet_with_batch(std::uint32_t batch) {
+TrainingRequest resnet_with_batch(std::optional<std::uint32_t> batch) {
   TrainingRequest request;
   request.model.network = "resnet50";
   request.changes.batch = batch;
@@ -24,13 +24,13 @@ TEST(UnitTrainingRequest, advises_a_smaller_rate_for_a_batch_far_below_the_publi
 }
 
 TEST(UnitTrainingRequest, advises_no_rate_where_the_published_one_fits_or_was_replaced) {
-  EXPECT_EQ(rate_advice(resnet_with_batch(0)), "");
+  EXPECT_EQ(rate_advice(resnet_with_batch({})), "");
   EXPECT_EQ(rate_advice(resnet_with_batch(65)), "");
   TrainingRequest with_rate = resnet_with_batch(8);
-  with_rate.changes.schedule.rate = 0.1;
+  with_rate.changes.lr = 0.1;
   EXPECT_EQ(rate_advice(with_rate), "");
   TrainingRequest with_adam = resnet_with_batch(8);
-  with_adam.changes.update.optimizer = "adam";
+  with_adam.changes.optimizer = "adam";
   EXPECT_EQ(rate_advice(with_adam), "");
 }
 
@@ -43,16 +43,16 @@ TEST(UnitTrainingRequest, advises_no_rate_for_an_optimizer_that_adapts) {
 }
 
 TEST(UnitTrainingRequest, a_schedule_may_be_fixed_a_cosine_or_the_recipes_own) {
-  TrainingRequest request = resnet_with_batch(0);
+  TrainingRequest request = resnet_with_batch({});
   const auto schedule = [&](const std::string& policy) {
-    request.changes.schedule.policy = policy;
+    request.changes.schedule = policy;
     return changed_recipe(request).schedule;
   };
   EXPECT_EQ(schedule("step").step_size, 150150U);
   EXPECT_EQ(trainer::LearningRate(schedule("fixed")).at(1'000'000), 0.1);
   EXPECT_EQ(schedule("cosine").policy, "cosine");
   expect_error([&] { schedule("exp"); }, {"--schedule exp", "fixed or cosine, or step"});
-  request.changes.update.optimizer = "adam";
+  request.changes.optimizer = "adam";
   expect_error([&] { schedule("step"); }, {"--schedule step", "choose fixed or cosine"});
 }
 

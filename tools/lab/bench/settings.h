@@ -1,0 +1,68 @@
+#pragma once
+// What `feedrate bench` can be asked to vary, once for its options and for the keys of its plans.
+
+#include "loader/settings.h"
+#include "tools/console/decode.h"
+#include "tools/lab/bench/peer.h"
+#include "tools/lab/bench/plan.h"
+#include "trainer/settings.h"
+
+namespace feedrate::tools {
+
+inline constexpr std::string_view cache_words[] = {warm_cache, cold_cache};
+
+/// Calls visit(key, row, list) for every list: the key is the plan's, the row that of a value.
+template <class Options, class Visit>
+void for_each_list(Options& of, const Visit& visit) {
+  const loader::LoaderSettings loader;
+  const trainer::DeviceSettings device;
+  formats::Setting threads = formats::row_of(loader, loader.threads);
+  threads.sentence = "Loader threads to try";
+  threads.nothing = "";
+  formats::Setting network = trainer::network_row;
+  network.sentence = "Networks to train (default: measure supply alone)";
+  formats::Setting decode = decode_row;
+  decode.sentence =
+      "JPEGs in full; scaled, by recipes that shrink them; or packed ones on the device";
+  visit("threads", threads, of.threads);
+  visit("networks", network, of.networks);
+  visit("tools",
+        {.name = "tool",
+         .unit = "NAME",
+         .sentence = "Tools to measure: feedrate, pytorch, pytorch+feedrate, tensorflow, mxnet",
+         .words = bench_tools()},
+        of.tools);
+  visit("batches", loader::batch_row, of.batches);
+  visit("recipes", loader::recipe_row, of.recipes);
+  visit("decodes", decode, of.decodes);
+  visit("caches",
+        {.name = "cache",
+         .unit = "NAME",
+         .sentence = "The page cache at the start: warm, cold",
+         .words = cache_words},
+        of.caches);
+  visit("devices", formats::row_of(device, device.name), of.devices);
+  visit("precisions", formats::row_of(device, device.precision), of.precisions);
+}
+
+/// Of the settings that are no lists.
+template <class Options, class Visit>
+requires std::is_same_v<std::remove_const_t<Options>, BenchOptions>
+void for_each_setting(Options& of, const Visit& visit) {
+  const trainer::DeviceSettings device;
+  visit({.name = "repeat",
+         .unit = "N",
+         .sentence = "Processes for each point",
+         .min = 1,
+         .max = 1000},
+        of.repeat);
+  visit({.name = "seconds",
+         .unit = "S",
+         .sentence = "Length of each repeat",
+         .range = formats::above_zero},
+        of.seconds);
+  visit(formats::row_of(device, device.compute_threads), of.compute_threads);
+  visit(loader::seed_row, of.seed);
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,29 @@
+#pragma once
+// The parser of a command's options, with what we know of each option beside what CLI11 knows.
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace feedrate::tools {
+
+struct OptionFacts {
+  std::string unit;                // what help calls the value: "FILE"; "" for a flag
+  std::vector<std::string> words;  // values to offer
+};
+
+class Parser : public CLI::App {
+ public:
+  using CLI::App::App;
+  std::map<const CLI::Option*, OptionFacts> facts;  // of options that rows declared
+};
+
+/// Of any option of an app that prepared() made.
+inline OptionFacts facts_of(const CLI::App& app, const CLI::Option& option) {
+  const auto& known = static_cast<const Parser&>(app).facts;
+  const auto found = known.find(&option);
+  return found == known.end() ? OptionFacts{option.get_type_name(), {}} : found->second;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,53 @@
+#include "trainer/settings.h"
+
+namespace feedrate::trainer {
+using namespace formats;
+
+namespace {
+
+/// The numbers of most schedules (when the rate drops, by how much) come with a recipe, and those
+/// of one schedule mean nothing to another.
+void replace_policy(Schedule& schedule, const TrainSettings& settings, Spelling by) {
+  const auto needs_recipe = [](const std::string& one) {
+    return policy(one).rule().numbers == Policy::Numbers::recipe;
+  };
+  const std::string& name = *settings.schedule;
+  if (name != schedule.policy && needs_recipe(name)) {
+    throw Error(join(
+        spelled(row_of(settings, settings.schedule), {name}, by),
+        " needs numbers that only a recipe gives; choose fixed or cosine",
+        needs_recipe(schedule.policy) ? join(", or ", schedule.policy, ", the recipe's own") : ""));
+  }
+  schedule.policy = name;
+}
+
+template <class Value, class By>
+void replace(Value& value, const std::optional<By>& by) {
+  if (by) value = *by;
+}
+
+}  // namespace
+
+TrainRecipe changed(TrainRecipe recipe, const TrainSettings& settings, Spelling by) {
+  expect_values(settings, by);
+  if (settings.optimizer && *settings.optimizer != recipe.update.optimizer) {
+    recipe = with_optimizer(recipe, *settings.optimizer);
+  }
+  replace(recipe.batch, settings.batch);
+  replace(recipe.update.momentum, settings.momentum);
+  replace(recipe.update.decay, settings.decay);
+  replace(recipe.update.beta2, settings.beta2);
+  replace(recipe.update.epsilon, settings.epsilon);
+  replace(recipe.update.trust, settings.trust);
+  if (settings.schedule) replace_policy(recipe.schedule, settings, by);
+  replace(recipe.schedule.rate, settings.lr);
+  replace(recipe.warmup_epochs, settings.warmup);
+  replace(recipe.changes.init, settings.init);
+  replace(recipe.changes.smoothing, settings.label_smoothing);
+  if (settings.zero_gamma) recipe.changes.zero_gamma = true;
+  if (!settings.mean.empty()) recipe.changes.means = settings.mean;
+  if (!settings.deviation.empty()) recipe.changes.deviations = settings.deviation;
+  return recipe;
+}
+
+}  // namespace feedrate::trainer

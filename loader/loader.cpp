@@ -51,7 +51,7 @@ void expect_shrinks(const Recipe& recipe) {
 
 void LoaderOptions::Share::check() const {
   if (rank < ranks) return;
-  throw Error(join("expected a number below that of the ranks, ", ranks, ", found ", rank));
+  throw Error(join("expected a rank below the number of ranks, ", ranks, ", found ", rank));
 }
 
 Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {

@@ -204,7 +204,8 @@ TEST(HostileRanks, impossible_states_and_ranks_are_refused) {
   LoaderOptions options{.batch = 4};
   options.share.rank = 2;
   options.share.ranks = 2;
-  expect_error([&] { Loader(dataset, recipe("none"), options); }, {"rank 2 of 2"});
+  expect_error([&] { Loader(dataset, recipe("none"), options); },
+               {"expected a rank below the number of ranks, 2, found 2"});
   options.share.ranks = 11;
   options.share.rank = 10;
   expect_error([&] { Loader(dataset, recipe("none"), options); }, {"rank 10", "10"});

@@ -54,7 +54,7 @@ TEST(UnitSettings, what_does_not_fit_together_is_refused_in_the_callers_words) {
   check({.pixels = PixelType::f32, .mean = {0}, .deviation = {1}}, Spelling::shell);
   check({.pixels = PixelType::f32, .mean = {0.5}, .deviation = {2}}, Spelling::shell);
   refused({.rank = 2, .ranks = 2}, Spelling::shell,
-          "--rank: expected a number below that of the ranks, 2, found 2");
+          "--rank: expected a rank below the number of ranks, 2, found 2");
   refused({.decode = DecodedSize::scaled}, Spelling::shell,
           "--decode scaled: recipe none does not make images smaller");
   refused({.batch = 65537}, Spelling::python,

@@ -77,7 +77,7 @@ class HostileErrors(unittest.TestCase):
             ({"epochs": 2**62}, "epochs: expected"),
             ({"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
             ({"recipe": "none\0"}, r"recipe: expected a name, found 'none\\x00'"),
-            ({"rank": 2, "ranks": 2}, "rank: expected a number below that of the ranks, 2, found 2"),
+            ({"rank": 2, "ranks": 2}, "rank: expected a rank below the number of ranks, 2, found 2"),
             ({"mean": 3.0}, "need pixels='f32'"),
             ({"pixels": "f32", "mean": [1, 2]}, "mean"),
             ({"pixels": "f32", "mean": 0.5, "deviation": 0.5}, "of pixels from 0 to 255"),

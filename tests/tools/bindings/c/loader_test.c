@@ -33,7 +33,7 @@ static void options_that_make_no_sense_are_refused(const char* path) {
   REFUSED(last, 3, "FEEDRATE_LAST_DROP or FEEDRATE_LAST_WRAP, found 3");
   REFUSED(on_bad, -1, "FEEDRATE_BAD_REPLACE or FEEDRATE_BAD_SKIP, found -1");
   REFUSED(ranks, 0, "ranks: expected a whole number from 1 to 65536, found 0");
-  REFUSED(rank, 1, "rank: expected a number below that of the ranks, 1, found 1");
+  REFUSED(rank, 1, "rank: expected a rank below the number of ranks, 1, found 1");
   REFUSED(io_threads, 65, "io_threads: expected a whole number from 0 to 64, found 65");
   REFUSED(start.position, 601, "601");
   REFUSED(mean_count, 1, "mean is null");

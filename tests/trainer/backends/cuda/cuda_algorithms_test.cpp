@@ -134,7 +134,7 @@ TEST_P(CudaAlgorithms, the_fastest_deterministic_one_is_found_once_and_kept) {
   EXPECT_EQ(second.step, first.step);
   EXPECT_EQ(text(), kept);
   for (const char* part :
-       {"emulated GPU; cuDNN 9", "fp32 x 4x3x8x8", "stride 2", "\t0.5\t7 2=4 14=3\t"}) {
+       {"emulated GPU; cuDNN 9", "fp32 x 4x3x8x8", "stride 2", "\t0.500000\t7 2=4 14=3\t"}) {
     EXPECT_NE(kept.find(part), std::string::npos) << part << " in " << kept;
   }
 }

@@ -94,6 +94,32 @@ TEST_P(CudaParity, features_as_far_as_a_node) {
             rounding_of([&](const Nudge& nudge) { return features(backend("cpu"), nudge); }));
 }
 
+TEST_P(CudaParity, max_pooling_keeps_nan_wherever_it_stands) {
+  for (const std::int64_t kernel : {2, 3}) {
+    // Pixels below 100 become minus infinity, those above it infinity, and 100 NaN.
+    Builder b("nan", {13, 13, 3}, 3);
+    const auto pooled =
+        b.max_pool(b.input(std::numeric_limits<double>::infinity(), 100), kernel, 2);
+    const Graph graph = b.softmax_loss(b.dense(pooled, 3, {}));
+    const RandomBatch images(graph, 4, 1);
+    const auto pool = [&](const Backend& on) {
+      const auto session = start(on, graph, 4);
+      std::vector<float> values(4 * static_cast<std::size_t>(graph.nodes[1].extent.elements()));
+      session->upload(images.batch());
+      session->forward_to(1, values);
+      return values;
+    };
+    const auto is_nan = [](float value) { return std::isnan(value); };
+    const std::vector<float> found = pool(*cuda_), expected = pool(backend("cpu"));
+    EXPECT_GT(std::ranges::count_if(found, is_nan), 0);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_TRUE(found[i] == expected[i] || (is_nan(found[i]) && is_nan(expected[i])))
+          << "kernel " << kernel << ", value " << i << ": " << found[i] << ", on the CPU "
+          << expected[i];
+    }
+  }
+}
+
 TEST_P(CudaParity, a_loss_that_is_not_finite_is_found_with_its_step_and_layer) {
   Builder b("diverges", {5, 5, 1}, 3);
   const Graph graph = b.softmax_loss(b.dense(b.relu(b.conv(b.input(0.01), 2, 3, 1, 0, {})), 3, {}));

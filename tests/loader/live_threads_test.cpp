@@ -11,6 +11,7 @@
 #include "tests/loader/batches.h"
 #include "tests/loader/gathering.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/lateness.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate::loader {
@@ -77,7 +78,8 @@ TEST(UnitThreads, as_many_work_at_once_as_were_requested_last) {
   }
 }
 
-TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
+// The threads that a tuned loader settles on for a consumer that takes a batch every 20 ms.
+unsigned threads_for_a_slow_consumer() {
   const auto work = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(100us); };
   const MemoryDataset dataset(1000, {28, 28, 1}, work);
   Loader loader(
@@ -90,7 +92,20 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
     std::this_thread::sleep_for(20ms);
   }
   EXPECT_TRUE(loader.tuning().settled);
-  EXPECT_EQ(loader.stats().threads, 1U) << "the search wanted " << loader.tuning().need;
+  return loader.stats().threads;
+}
+
+TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
+  constexpr unsigned tries = 3;
+  for (unsigned i = 0; i < tries; ++i) {
+    Lateness lateness;
+    const unsigned threads = threads_for_a_slow_consumer();
+    const bool quiet = lateness.ended() <= tolerated_lateness;
+    if (threads == 1) return;
+    ASSERT_FALSE(quiet) << "the search settled on " << threads << " threads";
+  }
+  GTEST_SKIP() << "the machine was not quiet: in " << tries << " searches, threads woke more than "
+               << tolerated_lateness.count() << " ms late";
 }
 
 TEST(HostileThreads, impossible_numbers_of_threads_are_refused_and_change_nothing) {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <semaphore>
-#include <stop_token>
 #include <thread>
 
+#include "tests/support/lateness.h"
 #include "tests/support/memory_dataset.h"
 #include "tests/tools/rows.h"
 #include "tools/lab/advise/prediction.h"
@@ -175,40 +175,14 @@ Limit trained(const Measured& measured) {
   return judge(figures).limit;
 }
 
-/// Wakes every millisecond and records how late: what the threads that are measured suffer, too.
-class Lateness {
- public:
-  Lateness() : thread_([this](const std::stop_token& stop) { watch(stop); }) {}
-
-  /// The latest so far.
-  Milliseconds ended() {
-    thread_.request_stop();
-    thread_.join();
-    return latest_;
-  }
-
- private:
-  void watch(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      const Clock::time_point due = Clock::now() + std::chrono::milliseconds(1);
-      std::this_thread::sleep_until(due);
-      latest_ = std::max(latest_, Milliseconds(Clock::now() - due));
-    }
-  }
-
-  Milliseconds latest_{};
-  std::jthread thread_;
-};
-
 constexpr unsigned runs = 20, enough_runs = 5, max_runs = 60;
-constexpr Milliseconds tolerated{1};  // half of the shortest sleep that is planted
 
 void expect_named(const Plant& plant, Limit planted) {
   unsigned judged = 0;
   for (unsigned run = 0; run < max_runs && judged < runs; ++run) {
-    Lateness lateness;
+    testing::Lateness lateness;
     const Measured measured = measure(plant);
-    if (lateness.ended() > tolerated) continue;
+    if (lateness.ended() > testing::tolerated_lateness) continue;
     ++judged;
     const std::string figures =
         join("run ", run, ": supply ", measured.supply, ", compute ", measured.compute, ", demand ",
@@ -223,7 +197,8 @@ void expect_named(const Plant& plant, Limit planted) {
   }
   if (judged < enough_runs) {
     GTEST_SKIP() << "the machine was not quiet: in " << max_runs - judged << " of " << max_runs
-                 << " measurements, a thread woke more than " << tolerated.count() << " ms late";
+                 << " measurements, a thread woke more than " << testing::tolerated_lateness.count()
+                 << " ms late";
   }
 }
 

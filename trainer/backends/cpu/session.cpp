@@ -31,8 +31,7 @@ std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   if (!nodes[relu].op->traits().is_relu) return no_node;
   if (relu_after(plan, nodes[relu].inputs[0]) != relu) return no_node;
   const bool alone = std::none_of(nodes.begin(), nodes.end(), [&](const Node& other) {
-    return &other != &nodes[j] &&
-           std::find(other.inputs.begin(), other.inputs.end(), relu) != other.inputs.end();
+    return &other != &nodes[j] && std::ranges::find(other.inputs, relu) != other.inputs.end();
   });
   return alone ? relu : no_node;
 }

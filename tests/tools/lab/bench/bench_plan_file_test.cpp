@@ -106,8 +106,8 @@ TEST(HostileBenchPlanFile, an_unknown_name_names_its_line_and_the_nearest) {
 }
 
 TEST(HostileBenchPlanFile, a_value_that_cannot_be_a_name_is_shown_with_its_key) {
-  refuses(R"({"datasets": ["a", ""]})", {"datasets", "expected a name", "\"\""});
-  refuses("{\"datasets\": [\"a\\u0000b\"]}", {"datasets", "expected a name", "\"a\\u0000b\""});
+  refuses(R"({"datasets": ["a", ""]})", {"datasets", "expected a path", "\"\""});
+  refuses("{\"datasets\": [\"a\\u0000b\"]}", {"datasets", "expected a path", "\"a\\u0000b\""});
 }
 
 TEST(HostileBenchPlanFile, a_plan_without_datasets_and_a_missing_plan_are_refused) {

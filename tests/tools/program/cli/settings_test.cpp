@@ -57,7 +57,8 @@ class UnitSettingsFaces : public ::testing::Test {
 
   void expect_limits(const std::string& name, const Setting& row) const {
     const auto refused = [&](const std::string& value) {
-      std::vector<std::string> words{value, name, "x"};  // the last one comes first
+      std::vector<std::string> words{value, name,
+                                     "lenet"};  // the last one, a path or a network, first
       expect_error([&] { prepared(*command_).app->parse(words); },
                    {refusal(row, join("'", value, "'"))});
     };

@@ -247,8 +247,7 @@ TEST_P(CudaDecode, grey_images_and_inks_are_exact) {
   expect_parity(cases, {24, 31, 3});
 }
 
-// No encoder writes such coefficients, but files may hold them, and what they give must be the
-// same.
+// No encoder writes such coefficients, but files may hold them: the pixels must be the same.
 TEST_P(CudaDecode, coefficients_beyond_any_encoders_are_exact) {
   const Shape stored{16, 24, 3};
   std::minstd_rand random(7);

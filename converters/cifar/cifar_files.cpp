@@ -64,7 +64,7 @@ class Search {
     const auto packaging = static_cast<std::size_t>(name->packaging);
     const auto [at, added] = loose.files[packaging].try_emplace(name->part, file);
     if (!added && at->second != file) {
-      // Where a file lies there both plain and compressed, the plain one counts, whose name is
+      // Of a file that is there both plain and compressed, the plain one is read; its name is
       // shorter.
       if (at->second.parent_path() != file.parent_path()) {
         fail(file, "was found twice, also as ", at->second.string(), "; give one of them");

@@ -116,7 +116,7 @@ class Search {
     }
   }
 
-  // Where a file lies there both plain and compressed, the plain one counts, whose name sorts first.
+  // Of a file that is there both plain and compressed, the plain one is read: its name sorts first.
   static IdxPair pair_of(Candidates& parts) {
     const auto first = [](std::vector<IdxPart>& list) {
       return *std::ranges::min_element(list, {}, &IdxPart::place);

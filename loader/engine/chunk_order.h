@@ -1,5 +1,5 @@
 #pragma once
-// Which sample comes into which seat of a chunk.
+// Says which sample fills each seat of a chunk.
 
 #include <optional>
 

@@ -39,8 +39,8 @@ struct SessionOptions {
   /// is every layer of the tests' small networks. This computes them in bf16 anyway, and keeps all
   /// values beside them in bf16.
   bool bf16_everywhere = false;
-  /// So that gradient() can be called after a step. Unless asked, the CPU updates parameters as
-  /// soon as their gradients are known, and then uses the memory of these for others.
+  /// Keeps gradients, so that gradient() can be called after a step. Else, the CPU updates
+  /// parameters as soon as their gradients are known, and then uses the memory of these for others.
   bool keep_gradients = false;
   unsigned threads = 0;                  // CPU compute threads; 0: one for each usable core
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate

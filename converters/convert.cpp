@@ -3,7 +3,7 @@
 #include <chrono>
 #include <future>
 
-#include "converters/pipeline/describe.h"
+#include "converters/pipeline/describe_conversion.h"
 #include "converters/pipeline/pipeline.h"
 #include "converters/pipeline/selection.h"
 #include "formats/base/error.h"

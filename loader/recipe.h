@@ -8,9 +8,9 @@
 #include "formats/dataset.h"
 #include "loader/batch.h"
 #include "loader/operation.h"
-#include "loader/order/random.h"
-#include "loader/parameters.h"
+#include "loader/order/sample_draws.h"
 #include "loader/pixels/view.h"
+#include "loader/recipe_parameters.h"
 
 namespace feedrate::loader {
 

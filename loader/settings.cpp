@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "formats/base/text.h"
-#include "loader/engine/plan.h"
+#include "loader/engine/batch_plan.h"
 
 namespace feedrate::loader {
 using namespace formats;

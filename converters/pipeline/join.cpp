@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "converters/pipeline/describe.h"
+#include "converters/pipeline/describe_conversion.h"
 #include "converters/pipeline/parts.h"
 #include "formats/base/error.h"
 #include "formats/io/file.h"

@@ -4,7 +4,7 @@
 #include "formats/codecs/expect_shape.h"
 #include "formats/codecs/jpeg/jpeg_index.h"
 #include "formats/containers/shards.h"
-#include "formats/crops/layout.h"
+#include "formats/crops/index_layout.h"
 
 namespace feedrate::formats {
 namespace {

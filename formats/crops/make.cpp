@@ -4,7 +4,7 @@
 #include "formats/base/lost_pages.h"
 #include "formats/codecs/jpeg/jpeg_index.h"
 #include "formats/crops/crop_index.h"
-#include "formats/crops/layout.h"
+#include "formats/crops/index_layout.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {

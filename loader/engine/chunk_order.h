@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "formats/dataset.h"
+#include "loader/engine/batch_plan.h"
 #include "loader/engine/crop_indexes.h"
-#include "loader/engine/plan.h"
 #include "loader/order/order.h"
 #include "loader/pixels/packed_seat.h"
 #include "loader/recipe.h"

@@ -18,13 +18,13 @@
 #include <optional>
 #include <vector>
 
+#include "loader/engine/batch_plan.h"
 #include "loader/engine/counters.h"
 #include "loader/engine/crop_indexes.h"
 #include "loader/engine/filler.h"
 #include "loader/engine/gate.h"
 #include "loader/engine/look_ahead.h"
-#include "loader/engine/plan.h"
-#include "loader/engine/ring.h"
+#include "loader/engine/slot_ring.h"
 #include "loader/engine/trace.h"
 #include "loader/engine/workers.h"
 #include "loader/loader.h"

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "formats/dataset.h"
+#include "loader/engine/batch_plan.h"
 #include "loader/engine/chunk_order.h"
 #include "loader/engine/counters.h"
 #include "loader/engine/pixel_values.h"
-#include "loader/engine/plan.h"
-#include "loader/engine/ring.h"
+#include "loader/engine/slot_ring.h"
 #include "loader/engine/trace.h"
 #include "loader/pixels/render.h"
 #include "loader/recipe.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "loader/order/random.h"
+#include "loader/order/sample_draws.h"
 
 namespace feedrate::loader {
 

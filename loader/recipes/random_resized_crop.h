@@ -3,8 +3,8 @@
 // random aspect ratio, anywhere in the image.
 
 #include "formats/pixels/image.h"
-#include "loader/order/random.h"
-#include "loader/parameters.h"
+#include "loader/order/sample_draws.h"
+#include "loader/recipe_parameters.h"
 
 namespace feedrate::loader {
 

@@ -7,7 +7,7 @@
 
 #include "formats/codecs/jpeg/jpeg_index.h"
 #include "formats/codecs/jpeg/jpeg_index_layout.h"
-#include "formats/crops/layout.h"
+#include "formats/crops/index_layout.h"
 #include "formats/io/file.h"
 #include "tests/fuzz/decode.h"
 #include "tests/support/jpeg_outcome.h"

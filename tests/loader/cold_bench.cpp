@@ -33,7 +33,7 @@
 #include "formats/io/partial_directory.h"
 #include "loader/drive.h"
 #include "loader/order/order.h"
-#include "loader/order/random.h"
+#include "loader/order/sample_draws.h"
 
 namespace feedrate::loader {
 using namespace formats;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/dataset.h"
-#include "loader/order/random.h"
+#include "loader/order/sample_draws.h"
 
 namespace feedrate::testing {
 using namespace formats;

@@ -136,7 +136,7 @@ std::string included(const std::string& line, char kind) {
 
 std::string top(const fs::path& path) { return path.begin()->string(); }
 
-/// "loader/engine/ring.h" → "engine"; "loader/loader.h" → "."
+/// "loader/engine/slot_ring.h" → "engine"; "loader/loader.h" → "."
 std::string sub_folder(const fs::path& path) {
   return path.parent_path().lexically_relative(top(path)).generic_string();
 }

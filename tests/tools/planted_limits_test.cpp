@@ -14,7 +14,7 @@
 #include "tests/support/memory_dataset.h"
 #include "tests/tools/rows.h"
 #include "tools/lab/advise/prediction.h"
-#include "tools/lab/report/study/verdict.h"
+#include "tools/lab/report/study/study_verdict.h"
 
 namespace feedrate::tools {
 using namespace formats;

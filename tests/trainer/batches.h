@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loader/batch.h"
-#include "loader/order/random.h"
+#include "loader/order/sample_draws.h"
 
 namespace feedrate::testing {
 using namespace formats;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "loader/order/random.h"
+#include "loader/order/sample_draws.h"
 #include "tests/support/emulated_device.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/places.h"

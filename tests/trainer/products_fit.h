@@ -9,7 +9,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/products/product_table.h"
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 namespace feedrate::testing {
 using namespace trainer;

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 namespace feedrate::testing {
 using namespace trainer;

@@ -12,7 +12,7 @@
 #include "formats/base/kind.h"
 #include "loader/batch.h"
 #include "trainer/backends/product_engine.h"
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 #include "trainer/graph/roofline.h"
 #include "trainer/optimizers/loss_scale.h"
 #include "trainer/optimizers/optimizer.h"

@@ -12,7 +12,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "trainer/communicators/mpi_plugin.h"
-#include "trainer/communicators/plugin.h"
+#include "trainer/communicators/plugin_path.h"
 
 namespace feedrate::trainer {
 using namespace formats;

@@ -37,7 +37,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 namespace feedrate::trainer {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trainer/graph/fusion.h"
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 namespace feedrate::trainer {
 

@@ -4,7 +4,7 @@
 // value.
 
 #include "trainer/graph/fusion.h"
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 namespace feedrate::trainer {
 

@@ -1,4 +1,4 @@
-#include "converters/pipeline/describe.h"
+#include "converters/pipeline/describe_conversion.h"
 
 #include <gtest/gtest.h>
 

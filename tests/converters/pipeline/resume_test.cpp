@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "converters/convert.h"
-#include "converters/pipeline/describe.h"
+#include "converters/pipeline/describe_conversion.h"
 #include "converters/pipeline/join.h"
 #include "formats/base/stop.h"
 #include "formats/verify/verify.h"

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "formats/codecs/jpeg/jpeg_index.h"
-#include "formats/crops/layout.h"
+#include "formats/crops/index_layout.h"
 #include "formats/io/file.h"
 #include "formats/verify/verify.h"
 #include "tests/support/sample_images.h"

@@ -3,7 +3,7 @@
 
     apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_parity.py
 
-Pixels, labels and initial values are the pure functions of formats/base/random.h, trainer/graph/plan.cpp
+Pixels, labels and initial values are the pure functions of formats/base/random.h, trainer/graph/memory_plan.cpp
 and tests/trainer/batches.h, repeated here, so that only the results are stored."""
 
 import json

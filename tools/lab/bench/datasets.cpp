@@ -13,7 +13,7 @@
 #include "formats/verify/verify.h"
 #include "loader/loader.h"
 #include "loader/recipe.h"
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/console.h"
 #include "tools/console/text.h"
 #include "tools/lab/bench/peer.h"

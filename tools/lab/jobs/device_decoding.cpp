@@ -7,7 +7,7 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/codec.h"
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/text.h"
 #include "tools/lab/jobs/devices.h"
 

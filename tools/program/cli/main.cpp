@@ -17,7 +17,7 @@
 #include "formats/base/kind.h"
 #include "formats/base/lost_pages.h"
 #include "formats/base/stop.h"
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/bars.h"
 #include "tools/console/build_info.h"
 #include "tools/console/console.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/base/kind.h"
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/program/cli/parser.hpp"
 
 namespace feedrate::tools {

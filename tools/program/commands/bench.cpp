@@ -12,7 +12,7 @@
 #include "formats/base/error.h"
 #include "formats/base/statistics.h"
 #include "formats/base/stop.h"
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/build_info.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"

@@ -11,7 +11,7 @@
 #include "formats/io/page_cache.h"
 #include "loader/drive.h"
 #include "loader/settings.h"
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"

@@ -7,7 +7,7 @@
 
 #include "formats/base/error.h"
 #include "formats/io/file.h"
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/console.h"
 #include "tools/lab/report/write/output.h"
 #include "tools/program/cli/command.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "trainer/backends/backend.h"
-#include "trainer/backends/cpu/layout.h"
+#include "trainer/backends/cpu/blocked_layout.h"
 #include "trainer/backends/cpu/value_type.h"
 
 namespace feedrate::trainer::cpu {

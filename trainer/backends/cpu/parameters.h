@@ -10,7 +10,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/update.h"
-#include "trainer/backends/ranks.h"
+#include "trainer/backends/rank_sums.h"
 
 namespace feedrate::trainer::cpu {
 

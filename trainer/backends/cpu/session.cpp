@@ -13,7 +13,7 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/arrays.h"
 #include "trainer/backends/cpu/values/relayout.h"
-#include "trainer/backends/ranks.h"
+#include "trainer/backends/rank_sums.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/graph/op.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "trainer/backends/cuda/parameters.cuh"
-#include "trainer/backends/ranks.h"
+#include "trainer/backends/rank_sums.h"
 #include "trainer/communicators/communicator.h"
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 struct ncclComm;
 

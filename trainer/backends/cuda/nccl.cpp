@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "formats/base/error.h"
-#include "trainer/communicators/plugin.h"
+#include "trainer/communicators/plugin_path.h"
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>

@@ -6,7 +6,7 @@
 #include "formats/base/error.h"
 #include "formats/base/stopwatch.h"
 #include "trainer/backends/cuda/timing/node_timer.cuh"
-#include "trainer/backends/ranks.h"
+#include "trainer/backends/rank_sums.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;

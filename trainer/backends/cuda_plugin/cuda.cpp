@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "trainer/backends/image_decoder.h"
-#include "trainer/communicators/plugin.h"
+#include "trainer/communicators/plugin_path.h"
 
 namespace feedrate::trainer {
 using namespace formats;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/lab/report/study/verdict.h"
+#include "tools/lab/report/study/study_verdict.h"
 
 namespace feedrate::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/lab/report/study/study.h"
-#include "tools/lab/report/study/verdict.h"
+#include "tools/lab/report/study/study_verdict.h"
 
 namespace feedrate::tools {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "trainer/backends/cpu/value_type.h"
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 namespace feedrate::trainer::cpu {
 

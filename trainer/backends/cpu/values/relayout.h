@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trainer/backends/cpu/layout.h"
+#include "trainer/backends/cpu/blocked_layout.h"
 #include "trainer/backends/cpu/value_type.h"
 
 namespace feedrate::trainer::cpu {

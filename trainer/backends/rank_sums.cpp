@@ -1,4 +1,4 @@
-#include "trainer/backends/ranks.h"
+#include "trainer/backends/rank_sums.h"
 
 #include <array>
 

@@ -1,10 +1,10 @@
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "loader/order/random.h"
+#include "loader/order/sample_draws.h"
 #include "tests/support/expect_error.h"
 #include "trainer/graph/op.h"
 #include "trainer/graph/places.h"

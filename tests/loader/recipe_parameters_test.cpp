@@ -1,6 +1,6 @@
 // Recipes with parameters: what they do to views, how they are named, and what is refused.
 
-#include "loader/parameters.h"
+#include "loader/recipe_parameters.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/graph/plan.h"
+#include "trainer/graph/memory_plan.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // `feedrate convert` by several processes, as mpirun starts them.
 
-#include "tools/program/cluster/ranks.h"
+#include "tools/program/cluster/convert_ranks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "loader/engine/plan.h"
+#include "loader/engine/batch_plan.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "tools/program/cluster/ranks.h"
+#include "tools/program/cluster/convert_ranks.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "converters/pipeline/describe.h"
+#include "converters/pipeline/describe_conversion.h"
 #include "converters/pipeline/join.h"
 #include "converters/pipeline/journal.h"
 #include "formats/base/error.h"

@@ -1,4 +1,4 @@
-#include "tools/lab/report/study/verdict.h"
+#include "tools/lab/report/study/study_verdict.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

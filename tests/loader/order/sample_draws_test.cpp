@@ -1,4 +1,4 @@
-#include "loader/order/random.h"
+#include "loader/order/sample_draws.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "loader/engine/ring.h"
+#include "loader/engine/slot_ring.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "loader/parameters.h"
+#include "loader/recipe_parameters.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "trainer/communicators/plugin.h"
+#include "trainer/communicators/plugin_path.h"
 
 #include <dlfcn.h>
 

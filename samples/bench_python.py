@@ -19,14 +19,13 @@ is missed.
 """
 import argparse
 import json
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
 import bench_jpeg
+from harness import HERE, answer, archives, made_archives, run
 
 # Each measurement is a fresh process, as in the shell. Prints images/s, after a second of warming up.
 RATE = """
@@ -53,21 +52,13 @@ print(1e3 * (time.perf_counter() - start))
 """
 
 
-def run(*words):
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"bench_python: {' '.join(map(str, words[:4]))} failed")
-    return done.stdout
-
-
 def python(code, *words):
     return float(run(sys.executable, "-c", code, *words))
 
 
 def shell(feedrate, path, recipe, batch, options):
-    said = run(feedrate, "load", path, "--recipe", recipe, "--batch", batch, "--threads", options.threads,
-               "--seconds", options.seconds, "--no-digest", "--json")
-    return json.loads(said)["images_per_second"]
+    return answer(feedrate, "load", path, "--recipe", recipe, "--batch", batch, "--threads", options.threads,
+                  "--seconds", options.seconds, "--no-digest", "--json")["images_per_second"]
 
 
 def dataset(feedrate, out, source, images, *how):
@@ -75,13 +66,8 @@ def dataset(feedrate, out, source, images, *how):
     place = out / f"{source}-{images}"
     if place.exists():
         return place
-    real = pathlib.Path(os.environ.get("FEEDRATE_DATA", out / "none")) / source
-    archives = out / f"{source}-archives"
-    if how == ("made",) or not real.is_dir():
-        run(feedrate, "synth", source, "--images", images, "--out", archives)
-    else:
-        archives = real
-    run(feedrate, "convert", source, archives, "--to", "recordio" if source == "mnist" else "lmdb", "--out", place)
+    found = (made_archives if how == ("made",) else archives)(feedrate, source, images, out)
+    run(feedrate, "convert", source, found, "--to", "recordio" if source == "mnist" else "lmdb", "--out", place)
     return place
 
 
@@ -146,7 +132,7 @@ def main():
     for name, interpreter in options.peer:
         peer_row(jpegs, name, bench_jpeg.peer(name, interpreter, files))
         if name == "ffcv":
-            rate = bench_jpeg.said(interpreter, "ffcv_peer.py", "cifar", files, options.out / "cifar.beton")
+            rate = answer(interpreter, HERE / "ffcv_peer.py", "cifar", files, options.out / "cifar.beton")
             peer_row(small, name, {"images_per_second": rate, "read": "raw pixels in a .beton"})
     rows.close()
     return 1 if missed else 0

@@ -8,18 +8,15 @@ formats take turns, seven times each, and medians are compared, since a shared m
 within minutes.
 """
 import argparse
-import json
 import pathlib
 import shlex
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE))
-from bench_convert import archives, hold_memory  # noqa: E402
+from bench_convert import whole_archives
+from harness import answer, hold_memory, keep, run, tree_bytes
 
 # source, images of a made archive, kept as, recipe
 CASES = [
@@ -34,13 +31,9 @@ ROUNDS = 7
 NUMBERS = ("one_thread", "most_threads")
 
 
-def run(command):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
 def loaded(feedrate, path, recipe, threads, seconds):
-    return json.loads(run([feedrate, "load", path, "--recipe", recipe, "--threads", str(threads),
-                           "--seconds", str(seconds), "--no-digest", "--json"]))["images_per_second"]
+    return answer(feedrate, "load", path, "--recipe", recipe, "--threads", threads, "--seconds", seconds,
+                  "--no-digest", "--json")["images_per_second"]
 
 
 def made(feedrate, variant, dataset):
@@ -48,14 +41,13 @@ def made(feedrate, variant, dataset):
     if "command" not in variant:
         return dataset
     command = shlex.split(variant["command"])
-    run([feedrate, *command[1:]])
+    run(feedrate, *command[1:])
     return pathlib.Path(command[-1])
 
 
 def advised(feedrate, dataset, recipe, total):
     """The formats of an advice by name, the present one first."""
-    advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
-                             "--json"]))
+    advice = answer(feedrate, "advise", dataset, "--recipe", recipe, "--seconds", total, "--json")
     return {variant["kept_as"]: variant for variant in [advice["now"], *advice["alternatives"]]}
 
 
@@ -76,7 +68,7 @@ def check(feedrate, case, dataset, recipe, seconds, total):
             return statistics.median(of(variants[kept_as]) for variants in said)
         row = {"source": case, "recipe": recipe, "kept_as": kept_as,
                "predicted_bytes": foreseen(lambda variant: variant["bytes"]),
-               "bytes": sum(f.stat().st_size for f in path.rglob("*") if f.is_file()),
+               "bytes": tree_bytes(path),
                "doubt_percent": foreseen(lambda variant: variant["doubt_percent"])}
         for name in NUMBERS:
             rate = foreseen(lambda variant: variant[name]["images_per_second"])
@@ -104,13 +96,12 @@ def main():
           open(out / "advise.jsonl", "w", encoding="utf-8") as rows):
         for number, (source, images, options_to, recipe) in enumerate(CASES):
             dataset = pathlib.Path(scratch) / f"{source}-{number}"
-            run([feedrate, "convert", source, archives(feedrate, source, images, out), *options_to,
-                 "--split", "train", "--out", dataset])
+            run(feedrate, "convert", source, whole_archives(feedrate, source, images, out), *options_to,
+                "--split", "train", "--out", dataset)
             now = None
             for row in check(feedrate, source, dataset, recipe, options.seconds, options.total):
                 now = now or row
-                rows.write(json.dumps(row) + "\n")
-                rows.flush()
+                keep(rows, row)
                 for name in NUMBERS:
                     point = row[name]
                     if row is not now:

@@ -9,7 +9,6 @@ skips the inodes of recently removed files one by one, which costs each new file
 """
 import argparse
 import json
-import mmap
 import os
 import pathlib
 import shutil
@@ -19,8 +18,9 @@ import sys
 import tempfile
 import time
 
+from harness import HERE, hold_memory, keep, made_archives, tree_bytes
+
 THREADS = "2"
-HERE = pathlib.Path(__file__).parent
 
 # source, codec written, formats: what their readers take; images to make where there is no archive
 CASES = [
@@ -33,7 +33,7 @@ PUBLISHED = {"mnist": "train-images-idx3-ubyte.gz", "cifar10": "cifar-10-binary.
              "imagenet": "ILSVRC2012_img_train.tar"}
 
 
-def archives(feedrate, source, images, out):
+def whole_archives(feedrate, source, images, out):
     """The real archives as published, or made ones of the same size and packaging.
 
     A small sample of ILSVRC2012 is not used, since it would be converted too fast to time.
@@ -42,26 +42,7 @@ def archives(feedrate, source, images, out):
     published = real / PUBLISHED[source]
     if published.is_file() and (source != "imagenet" or published.stat().st_size > 500e6):
         return real
-    made = out / f"{source}-{images}-archives"
-    if not made.exists():
-        subprocess.run([feedrate, "synth", source, "--images", str(images), "--out", made], check=True)
-    return made
-
-
-def hold_memory(size):
-    """Makes sure that the system holds this much free memory, and a little more, before timing.
-
-    The host of a virtual machine reclaims idle memory and returns it page by page, at a fifth of the
-    speed of writing to it: the first process timed would pay for that.
-    """
-    populate_write = 23  # MADV_POPULATE_WRITE, of Linux 5.14 and on
-    held = mmap.mmap(-1, size + (256 << 20), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    try:
-        held.madvise(populate_write)
-    except OSError:
-        for page in range(0, len(held), mmap.PAGESIZE):
-            held[page] = 1
-    held.close()
+    return made_archives(feedrate, source, images, out)
 
 
 def available_memory():
@@ -76,10 +57,6 @@ def timed(command, memory):
     if result.returncode != 0:
         return None, result.stdout
     return time.perf_counter() - start, result.stdout
-
-
-def tree_bytes(path):
-    return sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
 
 
 def copy_of(path):
@@ -160,13 +137,12 @@ def main():
             targets = [target for target in targets if only_target in ("", target)]
             if only_source not in ("", source) or not targets:
                 continue
-            archive = archives(feedrate, source, options.images or images, out)
+            archive = whole_archives(feedrate, source, options.images or images, out)
             for target in targets:
                 case = pathlib.Path(scratch) / f"{source}-{target}"
                 case.mkdir()
                 row = measure(feedrate, source, archive, target, case, options.rounds)
-                rows.write(json.dumps(row) + "\n")
-                rows.flush()
+                keep(rows, row)
                 print(line(row), flush=True)
                 if target != "png-map":
                     shutil.rmtree(case)

@@ -15,16 +15,12 @@ import json
 import pathlib
 import shlex
 import statistics
-import subprocess
 
-HERE = pathlib.Path(__file__).parent
+from harness import HERE, answer, keep, run
+
 ROUNDS = 5  # of ours; a peer's figure is the median of its own three, taken once
 CASES = [("original photographs", []),
          ("quality 90, long side 256", ["--encode", "jpeg:90", "--resize", "long:256"])]
-
-
-def run(*command):
-    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def processor():
@@ -40,9 +36,9 @@ def ours(programs, dataset):
     for _ in range(ROUNDS):
         for name, program in programs.items():
             program, *options = shlex.split(program)
-            found[name].append(json.loads(run(
+            found[name].append(answer(
                 program, "load", dataset, "--recipe", "imagenet-train", "--batch", 128, "--threads", 2,
-                "--seconds", 3, "--no-digest", "--json", *options)))
+                "--seconds", 3, "--no-digest", "--json", *options))
 
     def median(name, of):
         return round(statistics.median(of(row) for row in found[name]))
@@ -53,17 +49,12 @@ def ours(programs, dataset):
             for name in programs}
 
 
-def said(python, script, *words):
-    """Images/s, the last line that a script prints."""
-    return json.loads(run(python, HERE / script, *words).splitlines()[-1])
-
-
 def peer(name, python, folder):
     if name == "ffcv":
-        return {"images_per_second": said(python, "ffcv_peer.py", "jpeg", folder, folder.with_suffix(".beton")),
+        return {"images_per_second": answer(python, HERE / "ffcv_peer.py", "jpeg", folder, folder.with_suffix(".beton")),
                 "read": "JPEGs re-encoded at quality 90, in a .beton"}
     script, what = ("loader_peer.py", "photographs") if name == "torchvision" else ("jpeg_peer.py", name)
-    return {"images_per_second": said(python, script, what, folder), "read": "files"}
+    return {"images_per_second": answer(python, HERE / script, what, folder), "read": "files"}
 
 
 def named(text):
@@ -92,7 +83,7 @@ def main():
             found.update({name: peer(name, python, folder) for name, python in options.peer})
             for name, row in found.items():
                 row = {"case": case, "loader": name, **row, "processor": processor()}
-                rows.write(json.dumps(row) + "\n")
+                keep(rows, row)
                 print(json.dumps(row), flush=True)
 
 

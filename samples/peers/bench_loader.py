@@ -6,14 +6,11 @@ turns. A peer's figure is the median of three. A peer that is not installed or h
 no figure. FFCV keeps the images in a file of its own, as JPEG of quality 90 or raw.
 """
 import argparse
-import json
-import os
 import pathlib
 import re
-import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).parent
+from harness import archives, keep, peer_answer, run
+
 TRAIN = "imagenet-train"
 
 # name, source, options of convert, recipe, batch, kind of data for torchvision
@@ -41,23 +38,6 @@ FFCV = {"JPEG q90, lmdb": "jpeg", "JPEG q90, long side 256, lmdb": "jpeg256",
 MADE = {"imagenet": 1000, "cifar10": 50000, "mnist": 60000}  # images, where there is no archive
 
 
-def run(*command):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"bench_loader: {' '.join(map(str, command))} failed")
-    return done.stdout
-
-
-def archive_of(feedrate, source, out):
-    real = pathlib.Path(os.environ.get("FEEDRATE_DATA", out / "none")) / source
-    if real.is_dir():
-        return real
-    made = out / f"{source}-archives"
-    if not made.exists():
-        run(feedrate, "synth", source, "--images", MADE[source], "--out", made)
-    return made
-
-
 def place(out, what, case):
     """A path named after the case, since OUT may hold data of another version's cases."""
     return out / f"{what}-{re.sub(r'[^0-9A-Za-z]+', '-', case)}"
@@ -78,21 +58,8 @@ def ours(bench, path, recipe, batch):
             "ratio": float(ratio), "cpu_ratio": float(cpu_ratio)}
 
 
-def theirs(python, kind, path):
-    if python is None or kind is None:
-        return None
-    done = subprocess.run([python, HERE / "loader_peer.py", kind, path], stdout=subprocess.PIPE,
-                          text=True)
-    return json.loads(done.stdout) if done.returncode == 0 else None
-
-
-def ffcvs(python, kind, out):
-    if python is None or kind is None:
-        return None
-    beton = out / f"ffcv-{kind}.beton"
-    done = subprocess.run([python, HERE / "ffcv_peer.py", kind, place(out, "files", CASES[0][0]), beton],
-                          stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+def theirs(python, script, kind, *paths):
+    return peer_answer(python, script, kind, *paths) if python and kind else None
 
 
 def times(row, peer):
@@ -119,7 +86,7 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|")
     with open(out / "loader.jsonl", "w", encoding="utf-8") as rows:
         for case, source, how, recipe, batch, peer_kind in CASES:
-            archive = archive_of(feedrate, source, out)
+            archive = archives(feedrate, source, MADE[source], out)
             path = converted(feedrate, archive, source, how, place(out, "data", case))
             read_by_peer = path
             if peer_kind == "photographs":  # the same bytes as files, a folder for each class
@@ -127,9 +94,11 @@ def main():
                                          place(out, "files", case))
             row = {"case": case, "recipe": recipe, "batch": batch, "threads": 2,
                    **ours(bench, path, recipe, batch)}
-            row["peer"] = theirs(options.peer_python, peer_kind, read_by_peer)
-            row["ffcv"] = ffcvs(options.ffcv_python, FFCV.get(case), out)
-            rows.write(json.dumps(row) + "\n")
+            row["peer"] = theirs(options.peer_python, "loader_peer.py", peer_kind, read_by_peer)
+            kind = FFCV.get(case)
+            row["ffcv"] = theirs(options.ffcv_python, "ffcv_peer.py", kind, place(out, "files", CASES[0][0]),
+                                 out / f"ffcv-{kind}.beton")
+            keep(rows, row)
             print(line(row), flush=True)
 
 

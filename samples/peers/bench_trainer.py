@@ -7,8 +7,8 @@ OUT/peers.jsonl holds already is not measured again.
 import argparse
 import json
 import pathlib
-import subprocess
-import sys
+
+from harness import made_archives, run
 
 AIM = 1.3  # times PyTorch's better rate
 TOOLS = ["feedrate", "pytorch", "pytorch:compile"]
@@ -19,18 +19,11 @@ SOURCES = {"lenet": "mnist", "alexnet:cifar": "cifar10", "vgg16:cifar": "cifar10
 IMAGES = {"mnist": 2048, "cifar10": 2048, "imagenet": 256}  # made ones; at least 16 batches
 
 
-def run(out, *command):
-    if subprocess.run([str(word) for word in command], cwd=out).returncode != 0:
-        sys.exit(f"bench_trainer: {' '.join(map(str, command))} failed")
-
-
 def dataset(feedrate, source, out):
-    made, data = f"archives/{source}", f"data/{source}"
+    data = f"data/{source}"
     if not (out / data).exists():
-        if not (out / made).exists():
-            run(out, feedrate, "synth", source, "--images", IMAGES[source], "--out", made)
-        run(out, feedrate, "convert", source, made, "--to", "recordio", "--split", "train", "--out",
-            data)
+        made = made_archives(feedrate, source, IMAGES[source], out)
+        run(feedrate, "convert", source, made, "--to", "recordio", "--split", "train", "--out", out / data)
     return data
 
 
@@ -45,8 +38,8 @@ def measure(options, network, batch):
         plan["compute_threads"] = options.compute_threads
     file = f"{network.replace(':', '-')}-{batch}.plan.json"
     (options.out / file).write_text(json.dumps(plan, indent=1))
-    run(options.out, options.feedrate, "bench", "--plan", file, "--out", "peers.jsonl", "--resume",
-        *(["--beside-others"] if options.beside_others else []))
+    run(options.feedrate, "bench", "--plan", file, "--out", "peers.jsonl", "--resume",
+        *(["--beside-others"] if options.beside_others else []), cwd=options.out)
 
 
 def table(rows):

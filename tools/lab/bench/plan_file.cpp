@@ -1,6 +1,10 @@
 #include "tools/lab/bench/plan_file.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -229,31 +233,49 @@ inline constexpr Heading heading_of<BenchOptions>{
     "as a list of one. Every combination is measured except those that the conditions exclude. "
     "Unknown keys, repeated keys and values out of range are refused."};
 
+/// What the tables of settings say of a key of plans.
+struct KeyTexts {
+  std::string meaning;    // the sentence, and what a value has to be
+  std::string otherwise;  // what holds without the key
+};
+KeyTexts texts_of(const Setting& row, std::string_view otherwise) {
+  return {join(row.sentence, row.sentence.ends_with(')') ? " " : ": ", expected(row)),
+          otherwise.empty() ? "nothing" : join("`", otherwise, "`")};
+}
+
+/// Made once, since a description holds views.
+const std::map<std::string_view, KeyTexts>& key_texts() {
+  static const std::map<std::string_view, KeyTexts> all = [] {
+    std::map<std::string_view, KeyTexts> found;
+    BenchOptions options;
+    for_each_list(options, [&](std::string_view key, const Setting& row, auto& list) {
+      const BoundList bound = bound_list(row, list);
+      found.emplace(key, texts_of(bound.row, fmt::format("{}", fmt::join(bound.values, ", "))));
+    });
+    for (const BoundSetting& one : bound_settings(options)) {
+      found.emplace(one.row.name, texts_of(one.row, one.value));
+    }
+    return found;
+  }();
+  return all;
+}
+
 template <class Field>
 void for_each_field(const BenchOptions& options, const Field& field) {
-  using Text = OneOrMore<std::string>;
-  using Whole = OneOrMore<unsigned>;
-  field("datasets", Text{}, {"paths; they may hold different images"});
-  field("tools", Text{},
-        {"`feedrate`, `pytorch`, `pytorch:cuda-graph`, `pytorch:compile`, `pytorch+feedrate`, "
-         "`tensorflow`, `mxnet`",
-         Absent{"`feedrate`"}});
-  field("recipes", Text{}, {"augmentation", Absent{"`none`"}});
-  field("batches", Whole{}, {"1 … 65,536", Absent{"64"}});
-  field("decodes", Text{},
-        {"`full`; `scaled`: JPEGs, by recipes that make them smaller; `device`: packed ones on the "
-         "first device other than `cpu`, by `feedrate`",
-         Absent{"`full`"}});
-  field("caches", Text{}, {"`warm`, `cold`", Absent{"`warm`"}});
-  field("threads", Whole{}, {"of the loader, 0 … 256", Absent{"0, 1, 2, 4"}});
-  field("networks", Text{}, {"to train", Absent{"supply alone"}});
-  field("devices", Text{}, {"where to train", Absent{"`cpu`"}});
-  field("precisions", Text{}, {"of the values in training", Absent{"`fp32`"}});
-  field("compute_threads", options.compute_threads,
-        {"of a CPU trainer, at most 1,024; 0: every core", Absent{"every core"}});
-  field("repeat", options.repeat, {"processes for each point, 1 … 1,000", Absent{"3"}});
-  field("seconds", options.seconds, {"of each process, above 0", Unit{"s"}, Absent{"2"}});
-  field("seed", options.seed, {"of the order and of every draw", Absent{"1"}});
+  const auto add = [&](std::string_view key, const auto& value) {
+    const auto& [name, texts] = *key_texts().find(key);
+    field(name.data(), value, {texts.meaning, Absent{texts.otherwise}});
+  };
+  field("datasets", OneOrMore<std::string>{}, {"paths; they may hold different images"});
+  for_each_list(options,
+                [&]<class Value>(std::string_view key, const Setting&, const std::vector<Value>&) {
+                  if constexpr (std::is_integral_v<Value>) {
+                    add(key, OneOrMore<Value>{});
+                  } else {
+                    add(key, OneOrMore<std::string>{});
+                  }
+                });
+  for_each_setting(options, [&](const Setting& row, const auto& member) { add(row.name, member); });
   field("exclude", options.exclude,
         {"points that match one are left out; a condition that matches nothing is refused",
          Absent{"nothing"}});

@@ -213,12 +213,20 @@ FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const T* gradient,
   }
 }
 
-template <Nan nan, class T>
+// Returns whether the result may be wrong because a value is NaN.
+template <class T>
 FEEDRATE_VECTOR bool pool_plane(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
-  if (plane.g.kernel == 3) return pool<3, nan>(plane, in, out, winners);
+  if (plane.g.kernel == 3) return pool<3, Nan::noticed>(plane, in, out, winners);
   // For so few values, noticing costs as much as keeping.
   if (plane.g.kernel == 2) return pool<2, Nan::kept>(plane, in, out, winners);
-  return pool<0, nan>(plane, in, out, winners);
+  return pool<0, Nan::noticed>(plane, in, out, winners);
+}
+
+// A step that has diverged may be slow: nothing is unrolled.
+template <class T>
+FEEDRATE_VECTOR void pool_plane_with_nan(const Plane& plane, const T* in, T* out,
+                                         std::uint8_t* winners) {
+  pool<0, Nan::kept>(plane, in, out, winners);
 }
 
 // A thread's scratch for a plane: winners as wide as the values, and sums of gradients if these are
@@ -275,8 +283,8 @@ class MaxPoolLayer final : public LayerOf<T> {
     each_plane([this](std::int64_t in, std::int64_t out, const PlaneScratch&) {
       const T* from = buffers().input + in;
       T* to = buffers().output + out;
-      if (pool_plane<Nan::noticed>(plane_, from, to, winners() + out)) {
-        pool_plane<Nan::kept>(plane_, from, to, winners() + out);
+      if (pool_plane(plane_, from, to, winners() + out)) {
+        pool_plane_with_nan(plane_, from, to, winners() + out);
       }
     });
   }

@@ -48,7 +48,11 @@ message(STATUS "CUDA backend: on (nvcc ${CMAKE_CUDA_COMPILER_VERSION}, ${CUDNN_L
 
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/trainer/backends/cuda/*.cpp ${CMAKE_SOURCE_DIR}/trainer/*.cu)
-add_library(feedrate_cuda MODULE ${cuda_sources})
+# The weights of resizing are those of the CPU, to the bit.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/trainer/backends/cuda/decode/weights.cu
+  PROPERTIES COMPILE_OPTIONS --fmad=false)
+compile_together(cuda_units ${cuda_sources})
+add_library(feedrate_cuda MODULE ${cuda_units})
 set_target_properties(feedrate_cuda PROPERTIES
   CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Static
   CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
@@ -68,8 +72,6 @@ target_compile_options(feedrate_cuda PRIVATE
     -Xcompiler=-Wall,-Wextra,-Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${FEEDRATE_WERROR}>>:--Werror=all-warnings
     -Xcompiler=-Werror>)
-# The weights of resizing are those of the CPU, to the bit.
-set_source_files_properties(trainer/backends/cuda/decode/weights.cu PROPERTIES COMPILE_OPTIONS --fmad=false)
 target_include_directories(feedrate_cuda SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(feedrate_cuda PRIVATE feedrate_flags feedrate_trainer
   ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} CUDA::cudart_static)

@@ -15,6 +15,7 @@ foreach(source ${cuda_sources})
   endif()
 endforeach()
 file(GLOB emulation_sources CONFIGURE_DEPENDS ${emulation}/*.cpp)
+compile_together(emulated_hosts ${emulated_hosts})
 add_library(feedrate_cuda_emulated MODULE ${emulated_hosts} ${emulated_kernels} ${emulation_sources})
 set_target_properties(feedrate_cuda_emulated PROPERTIES CXX_VISIBILITY_PRESET hidden)
 # Tests call these directly to check that they refuse what CUDA refuses.

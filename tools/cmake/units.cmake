@@ -1,4 +1,4 @@
-# compile_together(VARIABLE FILES…): sets VARIABLE to units, each of which includes some .cpp files of one
+# compile_together(VARIABLE FILES…): sets VARIABLE to units, each of which includes some .cpp or .cu files of one
 # folder. Reading the standard library's headers takes most of a compiler's time, so a unit of ten small
 # files compiles about five times as fast as they do alone. Names in anonymous namespaces must therefore
 # differ within a folder. -DFEEDRATE_UNITS=OFF compiles each file alone, which suits work on a few of them.
@@ -27,6 +27,8 @@ function(compile_together variable)
       continue()
     endif()
     cmake_path(GET relative PARENT_PATH group)
+    cmake_path(GET relative EXTENSION LAST_ONLY extension)
+    string(APPEND group ${extension})
     get_source_file_property(options ${source} COMPILE_OPTIONS)
     if(options)
       string(MAKE_C_IDENTIFIER "${options}" identifier)
@@ -41,7 +43,14 @@ function(compile_together variable)
   foreach(group IN LISTS groups)
     set(number 0)
     set(bytes 0)
-    string(REPLACE "/" "_" name "${group}")
+    string(REGEX MATCH "\\.(cpp|cu)" extension ${group})
+    string(REPLACE ${extension} "" name ${group})
+    string(REPLACE "/" "_" name ${name})
+    # To GCC, a file that a unit includes is a header, in which a class with a member of an anonymous
+    # namespace's type would be a mistake. And a local name may stand at the top of a neighbour.
+    if(extension STREQUAL ".cpp")
+      list(APPEND options_${group} -Wno-subobject-linkage -Wno-shadow -Wshadow=local)
+    endif()
     foreach(relative IN LISTS members_${group})
       file(SIZE ${CMAKE_SOURCE_DIR}/${relative} size)
       math(EXPR bytes "${bytes} + ${size}")
@@ -49,17 +58,14 @@ function(compile_together variable)
         math(EXPR number "${number} + 1")
         set(bytes ${size})
       endif()
-      set(unit ${CMAKE_BINARY_DIR}/units/${name}_${number}.cpp)
+      set(unit ${CMAKE_BINARY_DIR}/units/${name}_${number}${extension})
       list(APPEND units_of_group ${unit})
       string(APPEND text_${unit} "#include \"${relative}\"\n")
     endforeach()
     list(REMOVE_DUPLICATES units_of_group)
     foreach(unit IN LISTS units_of_group)
       file(CONFIGURE OUTPUT ${unit} CONTENT "${text_${unit}}" @ONLY)
-      # To GCC, a file that a unit includes is a header, in which a class with a member of an anonymous
-      # namespace's type would be a mistake. And a local name may stand at the top of a neighbour.
-      set_source_files_properties(${unit} PROPERTIES
-        COMPILE_OPTIONS "${options_${group}};-Wno-subobject-linkage;-Wno-shadow;-Wshadow=local")
+      set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS "${options_${group}}")
     endforeach()
     list(APPEND units ${units_of_group})
     unset(units_of_group)

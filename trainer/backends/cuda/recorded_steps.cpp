@@ -31,6 +31,10 @@ Recording capture(cudaStream_t stream, const std::function<void()>& body) {
   return recording;
 }
 
+// One of the functions of that name: CUDA's C++ header, which NCCL's includes, has more.
+constexpr cudaError_t (*instantiate)(cudaGraphExec_t*, cudaGraph_t,
+                                     unsigned long long) = cudaGraphInstantiate;
+
 }  // namespace
 
 void RecordedSteps::record(const Context& context,
@@ -43,7 +47,7 @@ void RecordedSteps::record(const Context& context,
       const Recording recording = capture(context.compute(), [&] { body(side); });
       // A graph needs memory, and the network may have left none.
       graphs[side] = make<cudaGraphExec_t, cudaGraphExecDestroy>(
-          "cudaGraphInstantiate", cudaGraphInstantiate, recording.get(), 0ULL);
+          "cudaGraphInstantiate", instantiate, recording.get(), 0ULL);
       check(cudaGraphUpload(graphs[side].get(), context.compute()), "cudaGraphUpload");
     }
     graphs_ = std::move(graphs);

@@ -7,15 +7,15 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
-struct Sides {
+struct AvgPoolSides {
   PoolGeometry g;
   ImageLayout in;
   ImageLayout out;
 };
 
 template <class T, unsigned lanes>
-struct Forward {
-  Sides s;
+struct AvgPoolForward {
+  AvgPoolSides s;
   const T* input;
   T* output;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -40,8 +40,8 @@ struct Forward {
 };
 
 template <class T, unsigned lanes>
-struct Backward {
-  Sides s;
+struct AvgPoolBackward {
+  AvgPoolSides s;
   const T* output_gradient;
   T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -81,14 +81,14 @@ class AvgPoolLayer final : public LayerOf<T> {
   void run_forward(const BuffersOf<T>& buffers, const Step&) override {
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(context_, "avg_pool forward", batch_, sides_.out.elements(),
-                     Forward<T, lanes>{sides_, buffers.input, buffers.output}, lanes);
+                     AvgPoolForward<T, lanes>{sides_, buffers.input, buffers.output}, lanes);
     });
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient == nullptr) return;
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(context_, "avg_pool backward", batch_, sides_.in.elements(),
-                     Backward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
+                     AvgPoolBackward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
                      lanes);
     });
   }
@@ -96,7 +96,7 @@ class AvgPoolLayer final : public LayerOf<T> {
  private:
   const Context& context_;
   std::int64_t batch_;
-  Sides sides_;
+  AvgPoolSides sides_;
 };
 
 }  // namespace

@@ -93,14 +93,14 @@ struct Products {
 };
 
 template <class T, unsigned lanes>
-struct ForwardColumns {
+struct NormForwardColumns {
   std::int64_t rows;  // of the images present
   NormChannels channels;
   bool then_relu;
   const T* input;
   T* output;
   struct Column {
-    ForwardColumns body;
+    NormForwardColumns body;
     ChannelForward channels[lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
       auto values = load<T, lanes>(body.input + i);
@@ -119,14 +119,14 @@ struct ForwardColumns {
 };
 
 template <class T, unsigned lanes, bool masked, class Gradient>
-struct BackwardColumns {
+struct NormBackwardColumns {
   std::int64_t rows;
   NormChannels channels;
   Gradient output_gradient;
   const T* input;
   T* input_gradient;
   struct Column {
-    BackwardColumns body;
+    NormBackwardColumns body;
     ChannelBackward channels[lanes];
     float shifts[lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
@@ -154,7 +154,7 @@ struct BackwardColumns {
   }
 };
 
-struct Finish {
+struct NormFinish {
   NormGradients gradients;
   __device__ void operator()(std::int64_t k, const ColumnSums<double, 2>& sums) const {
     gradients.write(k, sums.values[0], sums.values[1]);
@@ -198,7 +198,7 @@ class BatchNormLayer final : public LayerOf<T> {
     with_lanes<T>(input_.channels, [&](auto lanes) {
       each_of_columns<lanes>(
           context_, "batch_norm forward", all_rows(), input_.channels,
-          ForwardColumns<T, lanes>{rows(step), norm_.channels(buffers.saved),
+          NormForwardColumns<T, lanes>{rows(step), norm_.channels(buffers.saved),
                                    relu_follows_ && !step.unfused, buffers.input, buffers.output});
     });
   }
@@ -238,12 +238,12 @@ class BatchNormLayer final : public LayerOf<T> {
       sum_columns<T, lanes, 2>(
           context_, "batch_norm gradients", rows(step), input_.channels,
           Products<T, lanes, masked, Gradient>{channels, gradient, buffers.input},
-          Finish{norm_.gradients(step.count, buffers.saved)}, buffers.scratch);
+          NormFinish{norm_.gradients(step.count, buffers.saved)}, buffers.scratch);
     }
     if (buffers.input_gradient == nullptr) return;
     each_of_columns<lanes>(
         context_, "batch_norm backward", all_rows(), input_.channels,
-        BackwardColumns<T, lanes, masked, Gradient>{rows(step), channels, gradient, buffers.input,
+        NormBackwardColumns<T, lanes, masked, Gradient>{rows(step), channels, gradient, buffers.input,
                                                     buffers.input_gradient});
   }
 

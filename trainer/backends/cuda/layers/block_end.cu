@@ -27,7 +27,7 @@ __device__ std::uint8_t positive(const Lanes<T, lanes>& values) {
 }
 
 template <class T, unsigned lanes>
-struct ForwardColumns {
+struct EndForwardColumns {
   std::int64_t rows;  // of the images present
   NormChannels norms[2];
   bool normalises[2];
@@ -35,7 +35,7 @@ struct ForwardColumns {
   T* output;
   std::uint8_t* bits;  // by `lanes` values
   struct Column {
-    ForwardColumns body;
+    EndForwardColumns body;
     ChannelForward channels[2][lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
       Lanes<T, lanes> terms[2];
@@ -66,7 +66,7 @@ struct ForwardColumns {
 };
 
 template <class T, unsigned lanes>
-struct BackwardColumns {
+struct EndBackwardColumns {
   std::int64_t rows;
   const T* terms[2];         // the second may be null
   const std::uint8_t* bits;  // null: the signs of `output`
@@ -75,7 +75,7 @@ struct BackwardColumns {
   const float* means[2];
   T* gradient;
   struct Column {
-    BackwardColumns body;
+    EndBackwardColumns body;
     float means[2][lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i,
                                ColumnSums<SumOf<T>, 3>* sums) const {
@@ -147,7 +147,7 @@ struct InputColumns {
   }
 };
 
-struct Finish {
+struct EndFinish {
   NormGradients norms[2];
   bool present[2];
   __device__ void operator()(std::int64_t k, const ColumnSums<double, 3>& sums) const {
@@ -188,7 +188,7 @@ class BlockEndLayer final : public LayerOf<T> {
   void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
     if (!forward_ || step.unfused) return plain_->forward(buffers.untyped(), step);
     with_lanes<T>(extent_.channels, [&](auto lanes) {
-      ForwardColumns<T, lanes> columns{.rows = rows(step),
+      EndForwardColumns<T, lanes> columns{.rows = rows(step),
                                        .norms = {},
                                        .normalises = {},
                                        .inputs = {buffers.inputs(0), buffers.inputs(1)},
@@ -221,14 +221,14 @@ class BlockEndLayer final : public LayerOf<T> {
   void find_gradient(const BuffersOf<T>& buffers, const Step& step) const {
     with_lanes<T>(extent_.channels, [&](auto lanes) {
       T* gradient = buffers.own_gradient();
-      BackwardColumns<T, lanes> columns{.rows = rows(step),
+      EndBackwardColumns<T, lanes> columns{.rows = rows(step),
                                         .terms = {gradient, buffers.second_term()},
                                         .bits = forward_ ? bits(buffers) : nullptr,
                                         .output = buffers.output,
                                         .inputs = {},
                                         .means = {},
                                         .gradient = gradient};
-      Finish finish{};
+      EndFinish finish{};
       for (std::size_t s = 0; s < 2; ++s) {
         if (!norms_[s]) continue;
         const Buffers& norm = buffers.norm(s);

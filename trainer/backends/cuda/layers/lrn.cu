@@ -33,7 +33,7 @@ struct Terms {
 };
 
 template <class T>
-struct Forward {
+struct LrnForward {
   Terms t;
   const T* input;
   T* output;
@@ -52,7 +52,7 @@ struct Forward {
 };
 
 template <class T>
-struct Backward {
+struct LrnBackward {
   Terms t;
   const T* input;
   const T* output_gradient;
@@ -98,13 +98,13 @@ class LrnLayer final : public LayerOf<T> {
   void run_forward(const BuffersOf<T>& buffers, const Step&) override {
     each_of_images(
         context_, "lrn forward", batch_, elements_,
-        Forward<T>{terms_, buffers.input, buffers.output, reinterpret_cast<float*>(buffers.saved)});
+        LrnForward<T>{terms_, buffers.input, buffers.output, reinterpret_cast<float*>(buffers.saved)});
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient == nullptr) return;
     each_of_images(
         context_, "lrn backward", batch_, elements_,
-        Backward<T>{terms_, buffers.input, buffers.output_gradient,
+        LrnBackward<T>{terms_, buffers.input, buffers.output_gradient,
                     reinterpret_cast<const float*>(buffers.saved), buffers.input_gradient});
   }
 

@@ -33,7 +33,7 @@ struct Winner {
 };
 
 template <class T, unsigned lanes, class Value>
-struct Forward {
+struct MaxPoolForward {
   PoolSides s;
   Value value;
   const T* input;
@@ -70,7 +70,7 @@ struct Forward {
 };
 
 template <class T, unsigned lanes>
-struct Backward {
+struct MaxPoolBackward {
   PoolGradient<T, lanes> gradient;
   T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -108,7 +108,7 @@ class MaxPoolLayer final : public LayerOf<T> {
     if (buffers.input_gradient == nullptr) return;
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(context_, "max_pool backward", batch_, sides_.in.elements(),
-                     Backward<T, lanes>{{sides_, buffers.output_gradient, winners(buffers)},
+                     MaxPoolBackward<T, lanes>{{sides_, buffers.output_gradient, winners(buffers)},
                                         buffers.input_gradient},
                      lanes);
     });
@@ -123,7 +123,7 @@ class MaxPoolLayer final : public LayerOf<T> {
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(
           context_, "max_pool forward", batch_, sides_.out.elements(),
-          Forward<T, lanes, Value>{sides_, value, input, buffers.output, winners(buffers)}, lanes);
+          MaxPoolForward<T, lanes, Value>{sides_, value, input, buffers.output, winners(buffers)}, lanes);
     });
   }
 

@@ -8,7 +8,7 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
-struct Sides {
+struct ShortcutSides {
   ImageLayout in;
   ImageLayout out;
   std::uint32_t width;
@@ -17,8 +17,8 @@ struct Sides {
 };
 
 template <class T, unsigned lanes>
-struct Forward {
-  Sides s;
+struct ShortcutForward {
+  ShortcutSides s;
   const T* input;
   T* output;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -34,8 +34,8 @@ struct Forward {
 };
 
 template <class T, unsigned lanes>
-struct Backward {
-  Sides s;
+struct ShortcutBackward {
+  ShortcutSides s;
   const T* output_gradient;
   T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -66,14 +66,14 @@ class ShortcutLayer final : public LayerOf<T> {
   void run_forward(const BuffersOf<T>& buffers, const Step&) override {
     with_lanes<T>(common_channels(), [&](auto lanes) {
       each_of_images(context_, "shortcut forward", batch_, sides_.out.elements(),
-                     Forward<T, lanes>{sides_, buffers.input, buffers.output}, lanes);
+                     ShortcutForward<T, lanes>{sides_, buffers.input, buffers.output}, lanes);
     });
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient == nullptr) return;
     with_lanes<T>(common_channels(), [&](auto lanes) {
       each_of_images(context_, "shortcut backward", batch_, sides_.in.elements(),
-                     Backward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
+                     ShortcutBackward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
                      lanes);
     });
   }
@@ -83,7 +83,7 @@ class ShortcutLayer final : public LayerOf<T> {
 
   const Context& context_;
   std::int64_t batch_;
-  Sides sides_;
+  ShortcutSides sides_;
 };
 
 }  // namespace

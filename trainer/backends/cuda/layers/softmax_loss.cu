@@ -108,7 +108,7 @@ __global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
 }
 
 template <class T>
-struct Backward {
+struct LossBackward {
   std::int64_t classes;
   const float* probabilities;
   const std::int32_t* labels;
@@ -160,7 +160,7 @@ class SoftmaxLossLayer final : public LayerOf<T> {
   void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
     if (buffers.input_gradient == nullptr) return;
     each_of_images(context_, "softmax_loss backward", batch_, classes_,
-                   Backward<T>{classes_, exact(buffers), step.labels, buffers.input_gradient,
+                   LossBackward<T>{classes_, exact(buffers), step.labels, buffers.input_gradient,
                                static_cast<float>(weight_ / static_cast<double>(step.all_images)),
                                static_cast<float>(smoothing_), loss_scale_});
   }

@@ -200,17 +200,19 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
       options.resume ? PartialDirectory::Stale::adopted : PartialDirectory::Stale::removed;
   PartialDirectory directory(whole ? target.path : part_path(target.path, options.part), stale);
   Journal journal(directory, purpose_of(source, inputs, target, options));
+  // Killed before its first save: what it left may be of other inputs or options.
+  if (directory.adopted() && !journal.exists()) directory.start_anew();
   RunningDigest digests(directory.path());
   const DigestSink digest = [&](const SampleDigests& sample) { digests.add(sample); };
-  std::optional<Tally> earlier;
+  Tally earlier;
   if (directory.adopted()) earlier = journal.load(digest);
   // Hash while converting: both read the same files, so the second reader finds them in memory.
   auto hashes = std::async(std::launch::async,
                            [&] { return inputs_of(source, inputs, target.split, options.part); });
 
-  const std::uint64_t resumed_at = earlier ? earlier->written : 0;
+  const std::uint64_t resumed_at = earlier.written;
   Tally tally = run.execute(
-      directory.path(), earlier ? std::move(*earlier) : Tally{},
+      directory.path(), std::move(earlier),
       [&](const SampleDigests& sample) {
         digest(sample);
         journal.add(sample);

@@ -129,8 +129,9 @@ Journal::Journal(PartialDirectory& directory, std::vector<std::string> purpose)
 
 Journal::~Journal() = default;
 
-std::optional<Tally> Journal::load(const DigestSink& each) {
-  if (!fs::exists(directory_.path() / notes_name)) return std::nullopt;
+bool Journal::exists() const { return fs::exists(directory_.path() / notes_name); }
+
+Tally Journal::load(const DigestSink& each) {
   FinishedPart part = read_journal(directory_.path());
   if (const auto lines = first_difference(part.purpose, purpose_)) {
     fail(directory_.path(), "was started with '", lines->first, "', now it is '", lines->second,

@@ -64,10 +64,11 @@ class Journal {
   Journal(formats::PartialDirectory& directory, std::vector<std::string> purpose);
   ~Journal();
 
-  /// The tally that an earlier run saved last, after passing the digests of its samples to `each`;
-  /// nothing if it saved none. Throws Error if that run had another purpose (naming the line that
-  /// differs) or the journal is damaged.
-  std::optional<Tally> load(const DigestSink& each);
+  /// True if an earlier run saved its progress.
+  bool exists() const;
+  /// The tally that it saved last, after passing the digests of its samples to `each`. Throws Error
+  /// if it had another purpose (naming the line that differs) or the journal is damaged.
+  Tally load(const DigestSink& each);
   /// The next sample written.
   void add(const formats::SampleDigests& sample);
   /// Syncs everything to disk, then writes the tally of the samples added: after a crash the journal

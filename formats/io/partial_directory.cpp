@@ -76,10 +76,25 @@ void PartialDirectory::make_partial(Stale stale) {
     lock_ = DirectoryLock(partial_);  // left by a killed run, or being filled by another process
     adopted_ = kept_ = stale == Stale::adopted;
     if (adopted_) return;
-    fs::remove_all(partial_, error);
-    lock_ = DirectoryLock();  // as a lock file it would keep this process out, too
-    if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
+    remove_stale();
   }
+  make_new();
+}
+
+void PartialDirectory::start_anew() {
+  adopted_ = kept_ = false;
+  remove_stale();
+  make_new();
+}
+
+void PartialDirectory::remove_stale() {
+  std::error_code error;
+  fs::remove_all(partial_, error);
+  lock_ = DirectoryLock();  // as a lock file it would keep this process out, too
+  if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
+}
+
+void PartialDirectory::make_new() {
   if (mkdir(partial_.c_str(), 0777) != 0) {
     const int failure = errno;
     fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), failure);

@@ -29,6 +29,8 @@ class PartialDirectory {
   const std::filesystem::path& target() const { return final_; }
   /// True when the directory of an earlier run existed and has been adopted.
   bool adopted() const { return adopted_; }
+  /// Removes what an adopted directory holds, as if it had not been adopted.
+  void start_anew();
   /// Syncs everything written so far to disk.
   void sync();
   /// Keeps the directory from now on, also when destroyed without commit: a later run can resume
@@ -39,6 +41,8 @@ class PartialDirectory {
  private:
   void make_parents();
   void make_partial(Stale stale);
+  void remove_stale();
+  void make_new();
   void remove_parents() noexcept;
 
   std::filesystem::path final_;

@@ -60,8 +60,7 @@ TEST(UnitJournal, what_was_noted_last_is_what_a_later_run_finds) {
   {
     PartialDirectory partial(directory / "out");
     Journal journal(partial, purpose);
-    std::vector<SampleDigests> none;
-    EXPECT_FALSE(journal.load(into(none)));
+    EXPECT_FALSE(journal.exists());
     for (int i = 0; i < 3; ++i) journal.add(digests_of(i));
     journal.save(make_tally(3));
     for (int i = 3; i < 7; ++i) journal.add(digests_of(i));
@@ -72,8 +71,8 @@ TEST(UnitJournal, what_was_noted_last_is_what_a_later_run_finds) {
   ASSERT_TRUE(partial.adopted());
   Journal journal(partial, purpose);
   std::vector<SampleDigests> digests;
-  const std::optional<Tally> found = journal.load(into(digests));
-  ASSERT_TRUE(found);
+  ASSERT_TRUE(journal.exists());
+  const Tally found = journal.load(into(digests));
   EXPECT_EQ(digests, digests_of_first(7));
   for (int i = 7; i < 9; ++i) journal.add(digests_of(i));
   journal.save(make_tally(9));
@@ -81,19 +80,19 @@ TEST(UnitJournal, what_was_noted_last_is_what_a_later_run_finds) {
   read_digests(partial.path(), 9, into(digests));
   EXPECT_EQ(digests, digests_of_first(9));
   const Tally expected = make_tally(7);
-  EXPECT_EQ(found->read, expected.read);
-  EXPECT_EQ(found->written, expected.written);
-  EXPECT_EQ(found->bytes, expected.bytes);
-  EXPECT_EQ(found->mended, expected.mended);
-  EXPECT_EQ(found->shape, expected.shape);
-  EXPECT_EQ(found->codec, expected.codec);
-  EXPECT_EQ(found->class_counts, expected.class_counts);
-  EXPECT_EQ(found->sums, expected.sums);
-  ASSERT_EQ(found->skipped.size(), 1U);
-  EXPECT_EQ(found->skipped[0].position, 5U);
-  EXPECT_EQ(found->skipped[0].reason, "PNG is damaged");
-  EXPECT_EQ(found->writer.samples, 7U);
-  EXPECT_EQ(found->writer.files, expected.writer.files);
+  EXPECT_EQ(found.read, expected.read);
+  EXPECT_EQ(found.written, expected.written);
+  EXPECT_EQ(found.bytes, expected.bytes);
+  EXPECT_EQ(found.mended, expected.mended);
+  EXPECT_EQ(found.shape, expected.shape);
+  EXPECT_EQ(found.codec, expected.codec);
+  EXPECT_EQ(found.class_counts, expected.class_counts);
+  EXPECT_EQ(found.sums, expected.sums);
+  ASSERT_EQ(found.skipped.size(), 1U);
+  EXPECT_EQ(found.skipped[0].position, 5U);
+  EXPECT_EQ(found.skipped[0].reason, "PNG is damaged");
+  EXPECT_EQ(found.writer.samples, 7U);
+  EXPECT_EQ(found.writer.files, expected.writer.files);
 }
 
 TEST(UnitJournal, one_saved_before_the_first_sample_is_found) {
@@ -105,9 +104,8 @@ TEST(UnitJournal, one_saved_before_the_first_sample_is_found) {
   PartialDirectory partial(directory / "out", PartialDirectory::Stale::adopted);
   ASSERT_TRUE(partial.adopted());
   std::vector<SampleDigests> none;
-  const auto found = Journal(partial, purpose).load(into(none));
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->skipped.size(), 1U);
+  const Tally found = Journal(partial, purpose).load(into(none));
+  EXPECT_EQ(found.skipped.size(), 1U);
   EXPECT_TRUE(none.empty());
 }
 

@@ -25,11 +25,12 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t resumed_images = 2000;
 constexpr std::uint64_t often = 300;  // bytes between two saves: many saves in a small dataset
+constexpr std::uint64_t never = ~std::uint64_t{0};
 
 Conversion convert_resumable(const Container& to, const fs::path& out,
                              ConvertOptions options = {}) {
   options.threads = 2;
-  options.journal_bytes = often;
+  if (options.journal_bytes != never) options.journal_bytes = often;
   return convert_dataset(MadeSource(resumed_images), {}, {to, out, "train"}, options);
 }
 
@@ -132,6 +133,24 @@ TEST_P(ConformanceResume, shuffled_samples_go_on_in_their_order) {
   convert_and_die(*GetParam(), directory_ / "out", 700, {.shuffle = 5});
   convert_resumable(*GetParam(), directory_ / "out", {.shuffle = 5, .resume = true});
   expect_same(directory_ / "out", directory_ / "whole");
+}
+
+TEST_P(ConformanceResume, killed_before_its_first_save_it_leaves_nothing_in_what_follows) {
+  const fs::path out = directory_ / "out";
+  ConvertOptions other{.shuffle = 5, .journal_bytes = never};
+  if (GetParam()->shardable()) other.shards = 3;
+  for (const std::uint64_t limit : {0U, 300U}) {
+    convert_and_die(*GetParam(), out, 1500, other);
+    fs::create_directories(out.string() + ".partial/00000");
+    write_text(out.string() + ".partial/00000/stale.png", "of an earlier run");
+    const Conversion made =
+        convert_resumable(*GetParam(), out, {.shuffle = 6, .limit = limit, .resume = true});
+    EXPECT_EQ(made.resumed_at, 0U);
+    const fs::path whole = directory_ / ("whole-" + std::to_string(limit));
+    convert_resumable(*GetParam(), whole, {.shuffle = 6, .limit = limit});
+    expect_same(out, whole);
+    fs::remove_all(out);
+  }
 }
 
 TEST_P(ConformanceResume, with_nothing_to_go_on_from_it_starts_anew) {

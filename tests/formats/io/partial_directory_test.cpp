@@ -49,6 +49,20 @@ TEST(UnitPartialDirectory, what_a_killed_run_left_is_removed) {
   EXPECT_TRUE(fs::is_empty(partial.path()));
 }
 
+TEST(UnitPartialDirectory, started_anew_an_adopted_one_is_empty_and_does_not_stay) {
+  TempDirectory temporary;
+  fs::create_directories(temporary / "out.partial/inner");
+  write_text(temporary / "out.partial/inner/stale", "old");
+  {
+    PartialDirectory partial(temporary / "out", PartialDirectory::Stale::adopted);
+    partial.start_anew();
+    EXPECT_FALSE(partial.adopted());
+    EXPECT_TRUE(fs::is_empty(partial.path()));
+    EXPECT_THROW(PartialDirectory{temporary / "out"}, BeingWritten);
+  }
+  EXPECT_FALSE(fs::exists(temporary / "out.partial"));
+}
+
 TEST(HostilePartialDirectory, an_existing_target_is_kept_and_named) {
   TempDirectory temporary;
   write_text(temporary / "out", "precious");

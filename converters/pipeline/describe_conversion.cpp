@@ -49,9 +49,8 @@ std::string described(const fs::path& input) {
               time_of(input));
 }
 
-// A line for a directory that is read as a whole: a dataset, or classes of images. Sizes and times
-// are those of its own entries and of the directories in it. Files further down, which may be
-// millions of images, count by their names alone: each size would cost a system call.
+// A line for a directory that is read as a whole: a dataset, or classes of images. The name, size
+// and time of everything in it count.
 std::string listed(const fs::path& directory) {
   DetailsDigest names, times;
   std::uint64_t entries = 0;
@@ -64,9 +63,9 @@ std::string listed(const fs::path& directory) {
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     ++entries;
     const std::string name = at->path().lexically_relative(directory).native();
-    const bool file = at->is_regular_file(ignored), top = at.depth() == 0;
-    names.add(0, as_bytes(join(name, '\n', file && top ? at->file_size(ignored) : 0)));
-    if (top || !file) times.add(0, as_bytes(join(name, '\n', time_of(at->path()))));
+    const bool file = at->is_regular_file(ignored);
+    names.add(0, as_bytes(join(name, '\n', file ? at->file_size(ignored) : 0)));
+    times.add(0, as_bytes(join(name, '\n', time_of(at->path()))));
   }
   return join("input ", name_of(directory), ", ", entries, " entries with the digest ",
               names.text(), ", times ", times.text());

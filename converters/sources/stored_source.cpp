@@ -1,6 +1,7 @@
 #include "converters/sources/stored_source.h"
 
 #include "formats/base/error.h"
+#include "formats/digests/digest.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -49,20 +50,24 @@ class DatasetStream final : public SampleStream {
   std::string problem_;
 };
 
-/// The input as the sidecar lists it: its name and size.
-Sidecar::Input dataset_input(const fs::path& path) {
-  Sidecar::Input input;
-  input.name = (path.has_filename() ? path : path.parent_path()).filename().string();
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) {
-    input.bytes = fs::file_size(path, ignored);
-    return input;
+// Several files as one input: their paths and contents count, not their order or times.
+class ManyFiles {
+ public:
+  explicit ManyFiles(fs::path directory) : directory_(std::move(directory)) {}
+  void add(const fs::path& file) {
+    bytes_ += fs::file_size(file);
+    const fs::path name = file.lexically_relative(directory_);
+    digest_.add(0, as_bytes(join(name.native(), '\n', file_hash(file))));
   }
-  for (const auto& entry : fs::recursive_directory_iterator(path, ignored)) {
-    if (entry.is_regular_file(ignored)) input.bytes += entry.file_size(ignored);
+  Sidecar::Input as_input(const fs::path& name) const {
+    return {.name = name.string(), .bytes = bytes_, .hash = join("xxh128-sum:", digest_.text())};
   }
-  return input;
-}
+
+ private:
+  fs::path directory_;
+  std::uint64_t bytes_ = 0;
+  DetailsDigest digest_;
+};
 
 }  // namespace
 
@@ -92,12 +97,27 @@ std::unique_ptr<SampleStream> StoredSource::open(std::span<const fs::path> input
 
 std::vector<fs::path> StoredSource::files(std::span<const fs::path> inputs,
                                           std::string_view split) const {
-  return {dataset_of(inputs, split)};
+  const fs::path path = dataset_of(inputs, split);
+  if (fs::is_directory(path)) return {path};
+  std::vector<fs::path> files = open_one(path)->info().files;  // of a shard or a pattern, all
+  return files.empty() ? std::vector{path} : files;
 }
 
 std::vector<Sidecar::Input> StoredSource::inputs(std::span<const fs::path> paths,
                                                  std::string_view split) const {
-  return {dataset_input(dataset_of(paths, split))};
+  const fs::path path = dataset_of(paths, split);
+  ManyFiles files(fs::is_directory(path) ? path : path.parent_path());
+  if (fs::is_directory(path)) {
+    // Classes may be links.
+    constexpr auto how = fs::directory_options::follow_directory_symlink |
+                         fs::directory_options::skip_permission_denied;
+    for (const auto& entry : fs::recursive_directory_iterator(path, how)) {
+      if (entry.is_regular_file()) files.add(entry.path());
+    }
+  } else {
+    for (const fs::path& file : sample_files(*open_one(path))) files.add(file);
+  }
+  return {files.as_input((path.has_filename() ? path : path.parent_path()).filename())};
 }
 
 }  // namespace feedrate::converters

@@ -16,9 +16,10 @@ class StoredSource : public Source {
   /// The dataset's samples in its own order, with their names, labels, boxes and encoded bytes.
   std::unique_ptr<SampleStream> open(std::span<const std::filesystem::path> inputs,
                                      std::string_view split) const override;
+  /// The directory, or the files of a dataset that was given by one of them.
   std::vector<std::filesystem::path> files(std::span<const std::filesystem::path> inputs,
                                            std::string_view split) const override;
-  /// Without hashes: a dataset has its own digest.
+  /// One input: the dataset with all files of its directory.
   std::vector<formats::Sidecar::Input> inputs(std::span<const std::filesystem::path> paths,
                                               std::string_view split) const override;
 

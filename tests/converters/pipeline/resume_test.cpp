@@ -199,6 +199,63 @@ TEST(HostileResume, a_folder_whose_images_changed_is_another_input) {
   EXPECT_NE(common_purpose(purpose()), common_purpose(before));
 }
 
+TEST(HostileResume, an_image_written_over_in_place_is_another_input) {
+  const TempDirectory directory;
+  const fs::path input = directory / "input";
+  convert_dataset(MadeSource(20), {}, {container("folder"), input, "train"}, {});
+  const fs::path image = fs::directory_iterator(input / "00000")->path();
+  const auto purpose = [&] {
+    return purpose_of(source("folder"), std::vector{input}, {container("recordio"), {}}, {});
+  };
+  const std::vector<std::string> before = purpose();
+  const std::string content = read_text(image);
+  fs::last_write_time(image, fs::last_write_time(image) + std::chrono::seconds(1));
+  const std::vector<std::string> later = purpose();
+  EXPECT_NE(later, before);
+  EXPECT_EQ(common_purpose(later), common_purpose(before));
+  write_text(image, content + "more");
+  EXPECT_NE(common_purpose(purpose()), common_purpose(before));
+}
+
+// What an earlier call made of `input`.
+std::optional<Conversion> finished(const Source& from, const fs::path& input, const fs::path& out) {
+  return finished_conversion(from, std::vector{input}, {container("recordio"), out, "train"}, {});
+}
+
+TEST(HostileResume, an_image_moved_to_another_class_is_not_what_was_converted) {
+  const TempDirectory directory;
+  const fs::path input = directory / "input", out = directory / "out";
+  convert_dataset(MadeSource(20), {}, {container("folder"), input, "train"}, {});
+  convert_dataset(source("folder"), std::vector{input}, {container("recordio"), out, "train"}, {});
+  ASSERT_TRUE(finished(source("folder"), input, out));
+  const fs::path image = fs::directory_iterator(input / "00000")->path();
+  fs::rename(image, input / "00001" / "moved.png");
+  expect_error([&] { finished(source("folder"), input, out); }, {"exists already", "input"});
+  fs::rename(input / "00001" / "moved.png", image);
+  EXPECT_TRUE(finished(source("folder"), input, out));
+}
+
+TEST(HostileResume, another_dataset_of_the_same_name_and_size_is_not_what_was_converted) {
+  const TempDirectory directory;
+  const fs::path input = directory / "input", out = directory / "out";
+  const auto make_input = [&](std::uint64_t seed) {
+    fs::remove_all(input);
+    convert_dataset(MadeSource(20), {}, {container("lmdb"), input, "train"}, {.shuffle = seed});
+  };
+  make_input(1);
+  const auto size = fs::file_size(input / "data.mdb");
+  for (const fs::path& path : {input, input / "data.mdb"}) {
+    make_input(1);
+    convert_dataset(source("dataset"), std::vector{path}, {container("recordio"), out, "train"},
+                    {});
+    ASSERT_TRUE(finished(source("dataset"), path, out));
+    make_input(2);
+    ASSERT_EQ(fs::file_size(input / "data.mdb"), size);
+    expect_error([&] { finished(source("dataset"), path, out); }, {"exists already", "input"});
+    fs::remove_all(out);
+  }
+}
+
 TEST(HostileResume, parts_of_a_folder_that_changed_between_them_are_not_joined) {
   const TempDirectory directory;
   const fs::path input = directory / "input", out = directory / "out";

@@ -115,7 +115,7 @@ template <class Field>
 void for_each_field(const Sidecar::Input& input, const Field& field) {
   field("name", input.name, {"base name"});
   field("bytes", input.bytes, {"size"});
-  field("hash", input.hash, {"`xxh128:` or `sha256:` and hex"});
+  field("hash", input.hash, {"`xxh128:`, `xxh128-sum:` or `sha256:`, and hex"});
 }
 
 template <class Field>

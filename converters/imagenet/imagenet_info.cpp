@@ -38,6 +38,10 @@ void ImagenetTally::add_notes(StreamInfo& info, const ImagenetExtras& extras) co
   if (clutter != 0) {
     info.notes.push_back(join("left out: ", clutter, " files like .DS_Store and ._name"));
   }
+  if (!empty_classes.empty()) {
+    info.notes.push_back(join("class tars without images: ", empty_classes.size(), ", first ",
+                              empty_classes.front()));
+  }
 }
 
 }  // namespace feedrate::converters

@@ -37,6 +37,7 @@ struct ImagenetTally {
   std::uint64_t images = 0;
   std::uint64_t without_boxes = 0;
   std::uint64_t clutter = 0;
+  std::vector<std::string> empty_classes;
 
   /// Appends the notes to `info`.
   void add_notes(StreamInfo& info, const ImagenetExtras& extras) const;

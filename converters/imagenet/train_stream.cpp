@@ -90,6 +90,8 @@ class TrainStream final : public SampleStream {
 
  private:
   bool next_class() {
+    if (images_ && tally_.images == images_before_) tally_.empty_classes.push_back(wnid_);
+    images_before_ = tally_.images;
     images_.reset();
     class_tar_.reset();
     while (!next_in_outer()) {
@@ -170,6 +172,7 @@ class TrainStream final : public SampleStream {
   std::map<std::int32_t, std::string> places_;  // label → place of each class so far
   std::int32_t label_ = 0;
   std::string wnid_;
+  std::uint64_t images_before_ = 0;  // this class
   std::string_view problem_;
   Names names_;
   Buffer storage_;

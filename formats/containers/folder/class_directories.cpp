@@ -26,6 +26,9 @@ bool is_utf8(std::string_view text) {
   }
 }
 
+// feedrate.json and others lie beside the classes.
+bool is_file_of_ours(std::string_view name) { return name.starts_with("feedrate."); }
+
 template <class LabelOf>
 std::optional<Labels> labelled(const std::vector<std::string>& directories,
                                const LabelOf& label_of) {
@@ -67,6 +70,7 @@ bool is_plain_name(std::string_view name) {
 bool can_be_directories(const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), is_plain_name) &&
          std::all_of(names.begin(), names.end(), is_utf8) &&
+         std::none_of(names.begin(), names.end(), is_file_of_ours) &&
          std::adjacent_find(names.begin(), names.end(), std::greater_equal<>()) == names.end();
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <map>
 #include <memory>
+#include <tuple>
 
 #include "formats/base/error.h"
 #include "formats/io/file.h"
@@ -79,32 +80,43 @@ class Lister {
   explicit Lister(const fs::path& folder) : folder_(folder), root_(open_directory(folder)) {}
 
   FolderFiles run() {
+    std::vector<std::string> classes;
     each(".", [&](const Entries& entry) {
-      if (entry.is_directory() && !entry.hidden()) {
-        files_.classes.emplace_back(entry.name());
-      } else if (entry.is_directory() || entry.is_image()) {
-        pass_over(".", entry);  // hidden directories; images in no class
+      if (entry.is_directory()) {
+        classes.emplace_back(entry.name());
+      } else if (entry.is_image()) {
+        pass_over(".", entry);  // in no class
       }
     });
-    std::sort(files_.classes.begin(), files_.classes.end());
-    for (std::size_t label = 0; label < files_.classes.size(); ++label) {
-      std::map<std::string, std::vector<std::string>> directories;
-      walk(files_.classes[label], 1, directories);
-      const std::size_t before = files_.images.size();
-      for (auto& [directory, names] : directories) {
-        std::sort(names.begin(), names.end());
-        for (const std::string& name : names) {
-          files_.images.push_back({files_.paths.size(), static_cast<std::int32_t>(label)});
-          files_.paths.append(directory).append(1, '/').append(name).append(1, '\0');
-        }
-      }
-      if (files_.images.size() != before) continue;
-      if (files_.empty_classes++ == 0) files_.first_empty_class = files_.classes[label];
-    }
+    std::sort(classes.begin(), classes.end());
+    for (const std::string& name : classes) add_class(name);
     return std::move(files_);
   }
 
  private:
+  // Hidden directories without images, of version control for example, are no classes.
+  void add_class(const std::string& name) {
+    const std::size_t images = files_.images.size();
+    const auto passed_over = std::pair(files_.passed_over, files_.first_passed_over);
+    const auto label = static_cast<std::int32_t>(files_.classes.size());
+    std::map<std::string, std::vector<std::string>> directories;
+    walk(name, 1, directories);
+    for (auto& [directory, names] : directories) {
+      std::sort(names.begin(), names.end());
+      for (const std::string& image : names) {
+        files_.images.push_back({files_.paths.size(), label});
+        files_.paths.append(directory).append(1, '/').append(image).append(1, '\0');
+      }
+    }
+    const bool empty = files_.images.size() == images;
+    if (empty && name.front() == '.') {
+      std::tie(files_.passed_over, files_.first_passed_over) = passed_over;
+      return pass_over(name);
+    }
+    files_.classes.push_back(name);
+    if (empty && files_.empty_classes++ == 0) files_.first_empty_class = name;
+  }
+
   template <class Action>
   void each(const std::string& directory, const Action& action) {
     Entries entries(root_, directory.c_str());
@@ -137,10 +149,12 @@ class Lister {
     for (const std::string& next : inner) walk(next, level + 1, directories);
   }
 
-  // Keeps the first by name, so that every machine reports the same one.
   void pass_over(const std::string& directory, const Entries& entry) {
-    std::string path =
-        directory == "." ? std::string(entry.name()) : join(directory, '/', entry.name());
+    pass_over(directory == "." ? std::string(entry.name()) : join(directory, '/', entry.name()));
+  }
+
+  // Keeps the first by name, so that every machine reports the same one.
+  void pass_over(std::string path) {
     if (files_.passed_over++ == 0 || path < files_.first_passed_over) {
       files_.first_passed_over = std::move(path);
     }

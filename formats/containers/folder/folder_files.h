@@ -1,6 +1,7 @@
 #pragma once
 // The files of a folder of classes, in the order of torchvision's ImageFolder: classes, which are
-// the sub-directories, by name; in each class all images below it, by directory, then by name.
+// the sub-directories (hidden ones too, where they hold images), by name; in each class all images
+// below it, by directory, then by name.
 //
 //   cats/a.jpg  cats/more/b.png  dogs/c.jpg            names are compared byte by byte
 
@@ -24,7 +25,7 @@ struct FolderFiles {
   std::uint64_t empty_classes = 0;
   std::string first_empty_class;
 
-  // Files in classes that are not named like images, and everything hidden (".x").
+  // Files in classes that are not named like images, and everything else hidden (".x").
   std::uint64_t passed_over = 0;
   std::string first_passed_over;
 

@@ -169,7 +169,7 @@ class LmdbContainer final : public Container {
   bool knows(const fs::path& path) const override {
     std::error_code ignored;
     const fs::path data = data_file(path);
-    if (data.filename() == data_name) return fs::exists(data, ignored);
+    if (data.filename() == data_name) return fs::is_regular_file(data, ignored);
     std::ifstream file(data, std::ios::binary);
     std::array<char, lmdb_start> start{};
     return file.read(start.data(), start.size()) && is_lmdb(std::as_bytes(std::span(start)));

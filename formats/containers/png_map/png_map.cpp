@@ -73,7 +73,8 @@ std::vector<fs::path> map_files(const fs::path& directory) {
   std::vector<fs::path> maps;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    if (entry.path().filename().string().ends_with(map_suffix)) maps.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(map_suffix) && entry.is_regular_file(ignored)) maps.push_back(entry.path());
   }
   std::sort(maps.begin(), maps.end());
   return maps;

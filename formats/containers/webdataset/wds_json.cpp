@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "formats/base/error.h"
@@ -16,7 +17,13 @@ namespace {
 using Json = nlohmann::json;
 
 std::string json_string(std::string_view text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  try {
+    return Json(text).dump();
+  } catch (const Json::type_error&) {
+    const std::string shown = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    throw Error(
+        join("the name ", shown, " is not UTF-8, so that a .json cannot hold it; rename it"));
+  }
 }
 
 // JSON has neither infinity nor NaN.
@@ -50,7 +57,13 @@ class Listener final : public nlohmann::json_sax<Json> {
   }
   bool number_integer(number_integer_t value) override { return whole(value); }
   bool number_unsigned(number_unsigned_t value) override {
-    return whole(static_cast<std::int64_t>(value));
+    if (value <= std::numeric_limits<std::int64_t>::max()) {
+      return whole(static_cast<std::int64_t>(value));
+    }
+    if (depth_ == 1 && key_ == "label") {
+      throw Error(join("the label '", value, "' is not a class number"));
+    }
+    return number(static_cast<float>(value));
   }
   bool number_float(number_float_t value, const string_t&) override {
     return number(static_cast<float>(value));

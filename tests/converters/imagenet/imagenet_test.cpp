@@ -176,6 +176,16 @@ TEST(UnitImagenet, what_a_mac_leaves_behind_is_counted_and_left_out) {
   EXPECT_EQ(stream->info().notes.back(), "left out: 3 files like .DS_Store and ._name");
 }
 
+TEST(UnitImagenet, a_class_without_images_is_noted) {
+  const TempDirectory directory;
+  const auto file = write(
+      directory / "train.tar",
+      tar({{"n01440764.tar", tar({{"n01440764_1.JPEG", image(1)}})}, {"n15075141.tar", tar({})}}));
+  const auto stream = source("imagenet").open(Inputs{file}, "train");
+  EXPECT_EQ(read(*stream).size(), 1U);
+  EXPECT_EQ(stream->info().notes.back(), "class tars without images: 1, first n15075141");
+}
+
 // The published size promises the published number of images, before any of them is read.
 TEST(UnitImagenet, a_tar_of_the_published_size_promises_the_published_images) {
   const TempDirectory directory;

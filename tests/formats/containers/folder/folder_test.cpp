@@ -89,7 +89,8 @@ TEST_F(UnitFolder, what_is_passed_over_is_told_and_read_by_nobody) {
   image("a/.hidden.png");
   image("a/.cache/x.png");
   image("outside.png");
-  image(".git/x.png");
+  fs::create_directories(set_ / ".git/more");
+  write_text(set_ / ".git/config", "");
   write_text(set_ / "a/notes.txt", "");
   write_text(set_ / "README", "is nothing of the dataset");
   EXPECT_EQ(samples(), (Lines{"0 a/x.png"}));
@@ -98,6 +99,22 @@ TEST_F(UnitFolder, what_is_passed_over_is_told_and_read_by_nobody) {
   EXPECT_NE(told[0].find("/set/.git: is hidden, or not named like an image"), std::string::npos)
       << told[0];
   EXPECT_NE(told[0].find("as were 4 more"), std::string::npos) << told[0];
+}
+
+TEST_F(UnitFolder, a_hidden_directory_of_images_is_a_class_as_for_imagefolder) {
+  image("a/x.png");
+  image(".old/deeper/x.png");
+  EXPECT_EQ(samples(), (Lines{"0 .old/deeper/x.png", "1 a/x.png"}));
+  EXPECT_EQ(folder().open(set_)->info().class_names.names, (Lines{".old", "a"}));
+}
+
+TEST_F(UnitFolder, classes_named_like_the_files_of_other_formats_are_classes) {
+  for (const char* name :
+       {"data.mdb", "data.rec", "train_map.txt", "x.tar", "train-00000-of-00001", "x.tfrecord"}) {
+    image(std::string(name) + "/x.png");
+  }
+  EXPECT_EQ(&container_at(set_), &folder());
+  EXPECT_EQ(samples().size(), 6U);
 }
 
 TEST_F(UnitFolder, a_class_without_images_keeps_its_label_and_is_told) {

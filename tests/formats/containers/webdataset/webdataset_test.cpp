@@ -152,7 +152,7 @@ TEST_F(UnitWebdataset, what_makes_no_labelled_image_names_tar_and_key) {
   refused({{"a.cls", "-1"}, {"a.png", png_}}, {"'-1' is not a class number"});
   refused({{"a.cls", "2147483648"}, {"a.png", png_}}, {"'2147483648'"});
   refused({{"a.json", R"({"label": 18446744073709551615})"}, {"a.png", png_}},
-          {"not a class number"});
+          {"'18446744073709551615' is not a class number"});
   refused({{"a.cls", ""}, {"a.png", png_}}, {"'' is not a class number"});
   refused({{"a.json", "{"}, {"a.png", png_}}, {".json is damaged"});
   refused({{"a.cls", "1"}, {"a.png", png_}, {"a.PNG", png_}},
@@ -287,6 +287,14 @@ TEST_F(UnitWebdataset, a_pattern_names_shards_that_are_there) {
   EXPECT_EQ(open_dataset(temporary_.path())->size(), 6U);
   expect_error([&] { open_dataset(temporary_ / "a-{009..011}.tar"); },
                {"a-011.tar", "No such file"});
+}
+
+TEST_F(UnitWebdataset, a_name_that_is_not_utf8_cannot_be_written) {
+  auto examples = make_examples({4, 4, 1}, 1);
+  examples[0].name = "latin1 caf\xe9.png";
+  expect_error(
+      [&] { write_dataset(container("webdataset"), png_codec, temporary_ / "bad", examples); },
+      {"latin1 caf", "is not UTF-8", "rename"});
 }
 
 TEST_F(UnitWebdataset, a_negative_label_cannot_be_written) {

@@ -80,6 +80,11 @@ void check_names(const Dataset& dataset, const SampleFacts& facts, Verification&
         {place, join("most names occur more than once ('", first, "'): they are not keys")});
     return;
   }
+  if (first.find('/') == std::string::npos) {  // of files in several directories
+    result.notes.push_back({place, join("some names occur more than once ('", first,
+                                        "'): without directories, they are not keys")});
+    return;
+  }
   for (std::size_t i = 0; i < std::min(repeats.groups.size(), max_groups); ++i) {
     const Group& group = repeats.groups[i];
     result.findings.push_back({place_of(dataset, group, Names::left_out),

@@ -181,6 +181,17 @@ TEST_F(UnitVerify, names_that_two_samples_have_are_found) {
   EXPECT_EQ(result.findings[0].problem, "have the same name 'class4/4.png'");
 }
 
+TEST_F(UnitVerify, file_names_without_directories_may_repeat) {
+  std::vector<Example> examples = make_examples({8, 8, 1}, 30, true);
+  for (Example& example : examples) example.name = example.name.substr(example.name.rfind('/') + 1);
+  examples[21].name = examples[4].name;
+  const Verification result = verified(examples, [](Sidecar&) {});
+  EXPECT_TRUE(result.findings.empty());
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_EQ(result.notes[0].problem,
+            "some names occur more than once ('4.png'): without directories, they are not keys");
+}
+
 TEST_F(UnitVerify, names_that_nearly_all_samples_share_are_no_keys) {
   std::vector<Example> examples = make_examples({8, 8, 1}, 30, true);
   for (std::size_t i = 5; i < 30; ++i) examples[i].name = "image.png";

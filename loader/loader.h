@@ -30,7 +30,7 @@ namespace feedrate::loader {
 
 /// What happens to the images at an epoch's end that do not fill a batch.
 enum class LastBatch : std::uint8_t {
-  partial,  // a smaller batch; ranks share it evenly, and some get none when images are too few
+  partial,  // a smaller batch, which ranks share evenly; an Error if some would get no image
   drop,     // no batch
   wrap,     // a full batch, completed with the epoch's first images
 };
@@ -96,6 +96,9 @@ struct LoaderOptions {
   struct Share {
     std::uint32_t rank = 0;
     std::uint32_t ranks = 1;
+    /// Whether ranks take their batches together, so that all need as many. Otherwise a partial last
+    /// batch that is too small for all goes to the first of them.
+    bool in_step = true;
     void check() const;  // throws Error unless the rank is below their number
   };
   struct Bad {

@@ -145,7 +145,8 @@ void for_each_setting(Settings& of, const Visit& visit) {
   visit({.name = "last",
          .unit = "HOW",
          .sentence = "An incomplete last batch: partial, drop, wrap",
-         .detail = "A smaller batch, none, or one completed with the epoch's first images.",
+         .detail = "A smaller batch, in which every rank needs an image, none, or one completed "
+                   "with the epoch's first images.",
          .words = last_words},
         of.last);
   visit({.name = "rank",

@@ -47,12 +47,15 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
       last_(options.order.last),
       rank_(options.share.rank),
       ranks_(options.share.ranks),
+      in_step_(options.share.in_step),
       together_(options.order.picks != nullptr ? options.order.picks->together() : 1),
       step_images_(std::uint64_t{batch_} * ranks_),
       per_epoch_(batches_in(size)),
       first_epoch_(options.start.epoch),
       first_position_(options.start.position),
       first_batches_(batches_in(size - first_position_)) {
+  expect_batch_for_each_rank(size);
+  expect_batch_for_each_rank(size - first_position_);
   if (per_epoch_ == 0) {
     throw Error(join("loader: the dataset's ", size, " images give rank ", rank_, " of ", ranks_,
                      " no batch (of ", batch_, " images)"));
@@ -74,6 +77,16 @@ std::uint32_t Plan::share(std::uint64_t images) const {
   const std::uint64_t groups = images / together_;
   return static_cast<std::uint32_t>(together_ *
                                     (groups / ranks_ + (rank_ < groups % ranks_ ? 1 : 0)));
+}
+
+// With unequal numbers of batches, ranks would wait for one another for ever.
+void Plan::expect_batch_for_each_rank(std::uint64_t images) const {
+  const std::uint64_t rest = images % step_images_;
+  if (!in_step_ || last_ != LastBatch::partial || rest == 0 || rest / together_ >= ranks_) return;
+  throw Error(join("loader: ", images, " images in batches of ", batch_, " for each of ", ranks_,
+                   " ranks leave ", rest,
+                   ", too few for every rank to have a last batch; expected ",
+                   "last to be drop or wrap, or another batch"));
 }
 
 std::uint64_t Plan::batches_in(std::uint64_t images) const {

@@ -29,7 +29,7 @@ struct Chunk {
 class Plan {
  public:
   /// `size`: samples of the dataset. `image_bytes`: size of a decoded sample, which decides the
-  /// length of chunks. Throws Error when the options give no batch.
+  /// length of chunks. Throws Error when the options give no batch, or some ranks more than others.
   Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes);
 
   std::uint64_t batches_per_epoch() const { return per_epoch_; }
@@ -47,6 +47,7 @@ class Plan {
  private:
   // Batches of this rank in the rest of an epoch, of which `images` are left.
   std::uint64_t batches_in(std::uint64_t images) const;
+  void expect_batch_for_each_rank(std::uint64_t images) const;
   // This rank's share of `images`.
   std::uint32_t share(std::uint64_t images) const;
 
@@ -55,6 +56,7 @@ class Plan {
   LastBatch last_;
   std::uint32_t rank_;
   std::uint32_t ranks_;
+  bool in_step_;
   std::uint64_t together_;     // images of a group, which stays in one batch
   std::uint64_t step_images_;  // of all ranks
   std::uint64_t per_epoch_;

@@ -208,7 +208,7 @@ TEST(HostileRanks, impossible_states_and_ranks_are_refused) {
                {"expected a rank below the number of ranks, 2, found 2"});
   options.share.ranks = 11;
   options.share.rank = 10;
-  expect_error([&] { Loader(dataset, recipe("none"), options); }, {"rank 10", "10"});
+  expect_error([&] { Loader(dataset, recipe("none"), options); }, {"10 images", "11 ranks"});
   options = {.batch = 4};
   options.start.position = 11;
   expect_error([&] { Loader(dataset, recipe("none"), options); }, {"position 11", "10 images"});

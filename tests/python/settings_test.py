@@ -47,8 +47,8 @@ class UnitSettings(unittest.TestCase):
                 continue
             with self.assertRaisesRegex(ValueError, rf"^{name}: .* from {row['min']} to {row['max']}\b"):
                 feedrate.Loader(mnist(), **{name: row["max"] + 1})
-            others = {"ranks": row["max"] + 1, "last": "wrap"} if name == "rank" else {}
-            feedrate.Loader(mnist(), **{name: row["max"]}, **others)
+            others = {"rank": {"ranks": row["max"] + 1, "last": "wrap"}, "ranks": {"last": "wrap"}}
+            feedrate.Loader(mnist(), **{name: row["max"]}, **others.get(name, {}))
             if row["min"] > 0:
                 with self.assertRaisesRegex(ValueError, f"^{name}: "):
                     feedrate.Loader(mnist(), **{name: row["min"] - 1})

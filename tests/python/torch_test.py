@@ -205,6 +205,20 @@ torch.distributed.destroy_process_group()
             self.assertEqual(run.result().stdout, "".join(f"{one}\n" for one in labels), run.result().stderr)
         self.assertEqual(len(self.loader(batch_size=100, rank=1, ranks=3)), 2)
 
+    def test_ranks_have_equally_many_batches_or_an_error_names_last(self):
+        with self.assertRaisesRegex(ValueError, "129 images .* leave 1, .* last to be drop or wrap"):
+            self.loader(order=range(129), rank=0, ranks=2)
+        for last, batches in ("drop", 1), ("wrap", 2):
+            for rank in range(2):
+                loader = self.loader(order=range(129), rank=rank, ranks=2, last=last)
+                self.assertEqual((len(loader), len(list(loader)), len(list(loader))), (batches,) * 3)
+        with unittest.mock.patch("feedrate.torch._share", return_value=(0, 1)) as share:
+            loader = self.loader(order=range(129))
+            share.return_value = (0, 2)
+            for asked in len, iter, list:
+                with self.assertRaisesRegex(ValueError, "last to be drop or wrap"):
+                    asked(loader) if asked is not iter else next(iter(loader))
+
     def test_a_world_that_changes_ends_the_iteration_under_way(self):
         with unittest.mock.patch("feedrate.torch._share", return_value=(0, 1)) as share:
             loader = self.loader(batch_size=100)

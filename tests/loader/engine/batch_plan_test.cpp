@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
+
+#include "tests/support/expect_error.h"
 
 namespace feedrate::loader::detail {
 namespace {
@@ -46,9 +50,9 @@ TEST(UnitPlan, the_end_of_an_epoch_is_the_start_of_the_next) {
 }
 
 TEST(UnitPlan, ranks_cover_every_epoch_once_for_any_remainder) {
-  for (const std::uint64_t size : {8U, 63U, 64U, 65U, 1000U}) {
+  for (const std::uint64_t size : {63U, 64U, 65U, 1000U}) {
     for (const std::uint32_t ranks : {1U, 2U, 3U, 8U}) {
-      for (const std::uint64_t start : {0U, 1U, 8U}) {
+      for (const std::uint64_t start : {0U, 10U, 25U}) {
         std::vector<int> seen(2 * size);
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
           LoaderOptions options{.batch = 5, .epochs = 2, .start = {.position = start}};
@@ -77,6 +81,68 @@ TEST(UnitPlan, ranks_cover_every_epoch_once_for_any_remainder) {
       }
     }
   }
+}
+
+// The batches that a rank of several gets of `left` images, which are dealt out one by one.
+std::uint64_t dealt(std::uint64_t left, const LoaderOptions& options) {
+  std::uint64_t batches = 0;
+  const std::uint64_t step = std::uint64_t{options.batch} * options.share.ranks;
+  for (; left > 0; left -= std::min(left, step)) {
+    const bool full = left >= step;
+    const bool some = options.order.last == LastBatch::wrap ||
+                      (options.order.last == LastBatch::partial && left > options.share.rank);
+    batches += full || some ? 1 : 0;
+  }
+  return batches;
+}
+
+TEST(UnitPlan, ranks_get_equally_many_batches_or_are_told_of_last) {
+  unsigned taken = 0, refused = 0;
+  const auto check = [&](LoaderOptions options, std::uint64_t size) {
+    const auto batches = [&](std::uint32_t rank) {
+      options.share.rank = rank;
+      const std::uint64_t first = dealt(size - options.start.position, options);
+      return std::pair(first, dealt(size, options));
+    };
+    const auto first = batches(0);
+    const bool equal = batches(options.share.ranks - 1) == first;  // the last gets the fewest
+    for (std::uint32_t rank = 0; rank < options.share.ranks; ++rank) {
+      options.share.rank = rank;
+      if (!equal) {
+        testing::expect_error([&] { Plan(options, size, 784); }, {"last to be drop or wrap"});
+        options.share.in_step = false;
+        if (batches(rank).second > 0) {
+          ASSERT_EQ(Plan(options, size, 784).batches(), batches(rank).first + batches(rank).second);
+        }
+        options.share.in_step = true;
+      } else if (first.second == 0) {
+        testing::expect_error([&] { Plan(options, size, 784); }, {"no batch"});
+      } else {
+        const Plan plan(options, size, 784);
+        ASSERT_EQ(plan.batches_per_epoch(), first.second);
+        ASSERT_EQ(plan.batches(), first.first + first.second);
+      }
+    }
+    ++(equal ? taken : refused);
+  };
+  for (const LastBatch last : {LastBatch::partial, LastBatch::drop, LastBatch::wrap}) {
+    for (std::uint64_t size = 1; size <= 24; ++size) {
+      for (std::uint32_t ranks = 1; ranks <= 5; ++ranks) {
+        for (std::uint32_t batch = 1; batch <= 6; ++batch) {
+          for (std::uint64_t start = 0; start <= size; ++start) {
+            check({.batch = batch,
+                   .epochs = 2,
+                   .start = {.position = start},
+                   .order = {.last = last},
+                   .share = {.ranks = ranks}},
+                  size);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken, 10000U);
+  EXPECT_GT(refused, 1000U);
 }
 
 TEST(UnitPlan, drop_and_wrap_give_every_rank_the_same_number_of_full_batches) {

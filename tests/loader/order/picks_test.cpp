@@ -214,7 +214,7 @@ TEST(UnitPicks, groups_stay_whole_when_ranks_share_the_last_batches) {
   std::uint64_t images = 0;
   for (std::uint32_t rank = 0; rank < 5; ++rank) {
     const LoaderOptions options{.threads = 2,
-                                .batch = 16,
+                                .batch = 24,
                                 .order = {.shuffle = false, .picks = picks.get()},
                                 .share = {.rank = rank, .ranks = 5}};
     Loader loader(dataset, recipe("none"), options);

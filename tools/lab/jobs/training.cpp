@@ -199,6 +199,7 @@ class Training {
     logs_.validation_begins(steps);
     LoaderOptions options = loader_options(request_, opened_, session_);
     options.order.shuffle = false;
+    options.share.in_step = false;  // results are added up at the end
     Loader loader(*opened_.validation, opened_.augmentation.evaluation(), options);
     const Evaluation found = evaluate(session_, loader);
     if (stop_requested()) return;  // it saw only some of the images

@@ -43,6 +43,10 @@ static void options_that_make_no_sense_are_refused(const char* path) {
   REFUSED(decode, 2, "FEEDRATE_DECODE_FULL or FEEDRATE_DECODE_SCALED, found 2");
   REFUSED(decode, FEEDRATE_DECODE_SCALED, "decode = FEEDRATE_DECODE_SCALED: recipe none");
   options = all;
+  options.batch = 85;
+  options.ranks = 7;
+  refused(dataset, options, "600 images in batches of 85 for each of 7 ranks leave 5");
+  options = all;
   options.mean = &one;
   options.mean_count = 1;
   refused(dataset, options, "need pixels = FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");

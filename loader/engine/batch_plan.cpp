@@ -50,6 +50,7 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
       in_step_(options.share.in_step),
       together_(options.order.picks != nullptr ? options.order.picks->together() : 1),
       step_images_(std::uint64_t{batch_} * ranks_),
+      max_count_(last_ == LastBatch::wrap ? batch_ : share(std::min(size, step_images_))),
       per_epoch_(batches_in(size)),
       first_epoch_(options.start.epoch),
       first_position_(options.start.position),

@@ -33,6 +33,8 @@ class Plan {
   Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes);
 
   std::uint64_t batches_per_epoch() const { return per_epoch_; }
+  /// Images in the largest batch.
+  std::uint32_t max_count() const { return max_count_; }
   /// All batches to hand out, and the chunks in them.
   std::uint64_t batches() const { return batches_; }
   std::uint64_t chunks() const { return batches_ * chunks_per_batch_; }
@@ -59,6 +61,7 @@ class Plan {
   bool in_step_;
   std::uint64_t together_;     // images of a group, which stays in one batch
   std::uint64_t step_images_;  // of all ranks
+  std::uint32_t max_count_;
   std::uint64_t per_epoch_;
   std::uint64_t first_epoch_;
   std::uint64_t first_position_;

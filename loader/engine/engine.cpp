@@ -17,12 +17,11 @@ unsigned max_threads(const LoaderOptions& options) {
 // A slot for each worker, one in use and one filled. Batches that take microseconds to fill get
 // more slots: otherwise threads that share a core would switch at every batch. 1 MiB stays in the
 // cache.
-unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
+unsigned depth_of(const LoaderOptions& options, std::size_t batch_bytes) {
   // Filled and used in turn; ends_epoch() looks at the next one.
   if (options.threads == 0) return options.bad.policy == BadPolicy::skip ? 2 : 1;
   if (options.engine.depth != 0) return options.engine.depth;
-  const std::size_t tiny =
-      (std::size_t{1} << 20) / std::max<std::size_t>(1, image_bytes) / std::max(1U, options.batch);
+  const std::size_t tiny = (std::size_t{1} << 20) / std::max<std::size_t>(1, batch_bytes);
   return std::max(
       {3U, max_threads(options) + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
 }
@@ -107,8 +106,8 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       max_threads_(max_threads(options)),
       plan_(options, job_.epoch_size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
       mixes_(job_.mixes()),
-      ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
-            tasks_per_batch(),
+      ring_(depth_of(options, plan_.max_count() * job_.seat_bytes()), plan_.max_count(),
+            job_.seat_bytes(), tasks_per_batch(),
             options.engine.memory != nullptr ? *options.engine.memory : plain_memory()),
       lanes_(make_lanes(options)),
       fillers_(make_fillers(job_, plan_, max_threads_, lanes_)),

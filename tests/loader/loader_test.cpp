@@ -284,9 +284,9 @@ TEST(HostileLoader, requests_that_give_no_batch_are_refused_at_once) {
       {"11", "10"});
   expect_error([&] { Loader(colour, recipe("mnist"), {}); }, {"memory", "mnist", "3 channels"});
   expect_error([&] { Loader(ten, recipe("none"), {.threads = 1000}); }, {"1000 threads", "256"});
-  expect_error(
-      [&] { Loader(ten, recipe("none"), {.batch = 1U << 31, .engine = {.depth = 1U << 31}}); },
-      {"memory"});
+  const LoaderOptions huge{
+      .batch = 1U << 31, .order = {.last = LastBatch::wrap}, .engine = {.depth = 1U << 31}};
+  expect_error([&] { Loader(ten, recipe("none"), huge); }, {"memory"});
 }
 
 TEST(HostileLoader, destruction_at_any_moment_leaves_nothing_running) {

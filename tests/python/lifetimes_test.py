@@ -48,6 +48,17 @@ class UnitLifetimes(unittest.TestCase):
                 before = resident()
         self.assertLess(resident() - before, 16 << 20)
 
+    def test_memory_is_that_of_images_that_there_are(self):
+        code = """
+import resource, sys, feedrate
+next(iter(feedrate.Loader(sys.argv[1], batch=64, threads=2)))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+next(iter(feedrate.Loader(sys.argv[1], batch=65536, threads=2)))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
+"""
+        done = python(code, mnist())
+        self.assertLess(int(done.stdout), 40, done.stderr)  # MiB; 65,536 images are 49 in each slot
+
     def test_abandoned_iterators_end_their_threads(self):
         loader = feedrate.Loader(mnist(), batch=10, threads=4, epochs=None)
         for _ in range(3):
@@ -165,6 +176,7 @@ if len(sys.argv) > 2: raise SystemExit(3)
         for arguments, code_expected in ([], 0), (["raise"], 3):
             done = python(code, mnist(), *arguments)
             self.assertEqual((done.returncode, done.stderr), (code_expected, ""))
+
 
 
 class HostileForks(unittest.TestCase):

@@ -121,6 +121,10 @@ TEST(UnitPlan, ranks_get_equally_many_batches_or_are_told_of_last) {
         const Plan plan(options, size, 784);
         ASSERT_EQ(plan.batches_per_epoch(), first.second);
         ASSERT_EQ(plan.batches(), first.first + first.second);
+        std::uint32_t largest = 0;
+        for (std::uint64_t b = 0; b < plan.batches(); ++b)
+          largest = std::max(largest, plan.batch(b).count);
+        ASSERT_EQ(plan.max_count(), largest) << "or memory is reserved for nothing";
       }
     }
     ++(equal ? taken : refused);

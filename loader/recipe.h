@@ -33,6 +33,8 @@ class Recipe : public formats::Kind {
     static_cast<void>(name), static_cast<void>(values);
     return nullptr;
   }
+  /// Whether images of colour become grey. Grey ones become colours wherever shape() says so.
+  virtual bool makes_grey() const { return false; }
   /// What is then done to its pixels, in this order.
   virtual std::span<const std::unique_ptr<const Operation>> operations() const { return {}; }
   /// Mixes of whole batches: for each batch, one of them is drawn.

@@ -108,6 +108,20 @@ class RandomCrop final : public ViewStep {
   std::uint32_t side_, padding_;
 };
 
+/// The pixels that are seen, as colours or as greys.
+class Channels final : public ViewStep {
+ public:
+  Channels(std::string_view part, std::uint32_t channels) : part_(part), channels_(channels) {}
+  Shape shape(Shape before) const override { return {before.height, before.width, channels_}; }
+  void change(View&, Shape, Draws&) const override {}
+  bool makes_grey() const override { return channels_ == 1; }
+  std::string evaluation() const override { return std::string(part_); }
+
+ private:
+  std::string_view part_;
+  std::uint32_t channels_;
+};
+
 class Flip final : public ViewStep {
  public:
   explicit Flip(double share) : share_(share) {}
@@ -160,14 +174,25 @@ const PartKind flip_row("flip", "Left becomes right, in this share of the images
                           return {.step = std::make_unique<Flip>(values.number("share"))};
                         });
 
+const PartKind rgb_row("rgb", "Three channels: grey images become colours", PartStage::channels, {},
+                       [](const ParameterValues&) -> Part {
+                         return {.step = std::make_unique<Channels>("rgb", 3)};
+                       });
+const PartKind grey_row("grey", "One channel: colours become what Pillow makes of them in mode L",
+                        PartStage::channels, {}, [](const ParameterValues&) -> Part {
+                          return {.step = std::make_unique<Channels>("grey", 1)};
+                        });
+
 }  // namespace
 
 extern const PartKind &random_resized_crop_part, &resize_part, &center_crop_part, &random_crop_part,
-    &flip_part;
+    &flip_part, &rgb_part, &grey_part;
 const PartKind& random_resized_crop_part = random_resized_crop_row;
 const PartKind& resize_part = resize_row;
 const PartKind& center_crop_part = center_crop_row;
 const PartKind& random_crop_part = random_crop_row;
 const PartKind& flip_part = flip_row;
+const PartKind& rgb_part = rgb_row;
+const PartKind& grey_part = grey_row;
 
 }  // namespace feedrate::loader

@@ -327,12 +327,13 @@ void Filler::check_sample(const Sample& sample) const {
 
 void Filler::check_item_view(const Item& item) const {
   const Shape stored = item.sample.shape;
+  const bool fits = stored.channels == 1 || job_.recipe.makes_grey();
   const Shape given{item.view.window.height, item.view.window.width,
-                    stored.channels == 1 ? job_.shape.channels : stored.channels};
+                    fits ? job_.shape.channels : stored.channels};
   if (given != job_.shape) {
     throw Error(join("expected ", size_text(job_.shape), " pixels as in the first image, found ",
-                     size_text(given), "; recipe ", job_.recipe.name(),
-                     " needs images of one size"));
+                     size_text(given), "; recipe ", job_.recipe.name(), " needs images of one size",
+                     given.channels != job_.shape.channels ? ", or its part rgb or grey" : ""));
   }
   check_view(item.view, stored);
 }

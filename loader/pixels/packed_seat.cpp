@@ -49,7 +49,7 @@ bool seat_packed(const Sample& sample, const View& view, Shape shape, MutableByt
   PackedSeat head;
   bool packed = false;
   try {
-    packed = fill(sample, view, seat, head);
+    packed = sample.shape.channels <= shape.channels && fill(sample, view, seat, head);
   } catch (const Error&) {  // damaged: decoding says how, unless the view needs less than was read
   }
   if (!packed) head.bytes = static_cast<std::uint32_t>(shape.bytes());

@@ -9,11 +9,23 @@
 namespace feedrate::loader {
 namespace {
 
+// ITU-R 601-2 luma, in Pillow's integers.
+std::byte grey_of(const std::byte* pixel) {
+  const auto part = [pixel](std::size_t c, unsigned weight) {
+    return std::to_integer<unsigned>(pixel[c]) * weight;
+  };
+  return static_cast<std::byte>((part(0, 19595) + part(1, 38470) + part(2, 7471) + 0x8000) >> 16);
+}
+
 template <std::size_t Stored, std::size_t Wanted, bool Mirrored>
 void plain(const std::byte* from, std::size_t count, std::byte* to) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* pixel = from + Stored * (Mirrored ? count - 1 - i : i);
-    for (std::size_t c = 0; c < Wanted; ++c) to[Wanted * i + c] = pixel[Stored == 1 ? 0 : c];
+    if constexpr (Stored > Wanted) {
+      to[i] = grey_of(pixel);
+    } else {
+      for (std::size_t c = 0; c < Wanted; ++c) to[Wanted * i + c] = pixel[Stored == 1 ? 0 : c];
+    }
   }
 }
 
@@ -58,6 +70,7 @@ FEEDRATE_SSSE3 void spread_grey(const std::byte* from, std::size_t count, std::b
 }  // namespace
 
 CopyPixels plain_pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool mirrored) {
+  if (stored > wanted) return mirrored ? plain<3, 1, true> : plain<3, 1, false>;
   if (stored == 3) return mirrored ? plain<3, 3, true> : plain<3, 3, false>;
   if (wanted == 3) return mirrored ? plain<1, 3, true> : plain<1, 3, false>;
   return mirrored ? plain<1, 1, true> : plain<1, 1, false>;
@@ -66,7 +79,7 @@ CopyPixels plain_pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool m
 CopyPixels pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool mirrored) {
   if (stored == wanted && !mirrored) return stored == 3 ? copy<3> : copy<1>;
   static const bool vector = __builtin_cpu_supports("ssse3") != 0;
-  if (vector && stored == 3) return mirror_rgb;
+  if (vector && stored == 3 && wanted == 3) return mirror_rgb;
   if (vector && wanted == 3 && !mirrored) return spread_grey;
   return plain_pixel_copier(stored, wanted, mirrored);
 }

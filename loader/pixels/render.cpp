@@ -66,9 +66,9 @@ void Renderer::resize(const detail::ViewSpans& spans, std::uint32_t stored_chann
     resize_part(part, channels, down, across, seat, scratch_);
     return;
   }
-  const MutableBytes grey = grown(grey_, pixels);
-  resize_part(part, stored_channels, down, across, grey, scratch_);
-  pixel_copier(stored_channels, channels, false)(grey.data(), pixels, seat.data());
+  const MutableBytes resized = grown(resized_, pixels * stored_channels);
+  resize_part(part, stored_channels, down, across, resized, scratch_);
+  pixel_copier(stored_channels, channels, false)(resized.data(), pixels, seat.data());
 }
 
 }  // namespace feedrate::loader

@@ -20,8 +20,8 @@ ViewSpans spans_of(const View& view, std::uint32_t shrunk = 1);
 class Renderer {
  public:
   /// `part` holds needed_part(view, stored, shrunk), with `stored.channels` bytes a pixel. Writes all of
-  /// `seat`, which has the size of the view's window and `channels` bytes a pixel: as many as the
-  /// stored image has, or 3 for a grey one, whose colours are then equal.
+  /// `seat`, which has the size of the view's window and `channels` bytes a pixel, 1 or 3, whatever
+  /// the stored image has.
   void render(const View& view, formats::Shape stored, formats::PixelRows part,
               std::uint32_t channels, formats::MutableBytes seat, std::uint32_t shrunk = 1);
 
@@ -30,7 +30,7 @@ class Renderer {
               formats::PixelRows part, std::uint32_t channels, formats::MutableBytes seat);
 
   formats::ResizeScratch scratch_;
-  formats::Buffer grey_;
+  formats::Buffer resized_;
 };
 
 }  // namespace feedrate::loader

@@ -45,6 +45,10 @@ class Composed final : public Recipe {
     return view;
   }
 
+  bool makes_grey() const override {
+    return std::ranges::any_of(steps_, [](const auto& step) { return step->makes_grey(); });
+  }
+
   std::span<const std::unique_ptr<const Operation>> operations() const override {
     return operations_;
   }
@@ -88,8 +92,9 @@ Composition read_composition(std::string_view text, const Recipe& (*base)(std::s
     if (kind != nullptr) {
       const bool resizes = kind->stage() == PartStage::resize;
       if (kind->stage() < stage || (resizes && resized)) {
-        throw Error(join("recipe '", text, "': ", name, " cannot stand behind ", before,
-                         "; the order is resize, crop, flip, colours, mixes of batches"));
+        throw Error(
+            join("recipe '", text, "': ", name, " cannot stand behind ", before,
+                 "; the order is resize, crop, flip, rgb or grey, colours, mixes of batches"));
       }
       const ParameterValues values(name, kind->parameters(),
                                    word.substr(std::min(word.size(), name.size() + 1)));

@@ -9,7 +9,7 @@
 namespace feedrate::loader {
 
 /// Where a part may stand, lowest first: each needs what those before it made.
-enum class PartStage : std::uint8_t { resize, crop, flip, pixels, batch };
+enum class PartStage : std::uint8_t { resize, crop, flip, channels, pixels, batch };
 
 /// A step of a view. Stateless; any thread.
 class ViewStep {
@@ -19,6 +19,8 @@ class ViewStep {
   virtual formats::Shape shape(formats::Shape before) const = 0;
   /// Changes the view of an image stored in that shape. Throws Error when it cannot.
   virtual void change(View& view, formats::Shape stored, Draws& draws) const = 0;
+  /// See Recipe.
+  virtual bool makes_grey() const { return false; }
   /// The recipe's part that evaluation has instead, as text; "": none.
   virtual std::string evaluation() const { return ""; }
 };

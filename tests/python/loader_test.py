@@ -42,6 +42,7 @@ class ConformanceLoader(unittest.TestCase):
         recipe = (
             feedrate.random_resized_crop(64, ratio=(1, 1))
             | feedrate.flip(0.25)
+            | feedrate.rgb()
             | feedrate.color_jitter(0.4, 0.4, 0.4, 0.1)
             | feedrate.rand_augment(magnitude=5)
             | feedrate.random_erasing(value=124)
@@ -58,7 +59,8 @@ class ConformanceLoader(unittest.TestCase):
         )
         self.assertEqual(feedrate.random_crop(24, pad=2), "random-crop:size=24:pad=2")
         self.assertEqual(
-            feedrate.resize(72) | feedrate.center_crop(64), "resize:size=72+center-crop:size=64"
+            feedrate.resize(72) | feedrate.center_crop(64) | feedrate.grey(),
+            "resize:size=72+center-crop:size=64+grey",
         )
 
     def test_mixed_batches_say_with_what(self):

@@ -98,6 +98,36 @@ TEST(UnitAugment, names_are_one_for_the_same_and_evaluation_leaves_chance_out) {
   EXPECT_EQ(&recipe("flip").evaluation(), &recipe("none"));
 }
 
+TEST(UnitAugment, rgb_and_grey_make_images_alike_whatever_the_first_one_is) {
+  const Buffer whites(256, std::byte{255});
+  Buffer reds;
+  for (int i = 0; i < 256; ++i) reds.insert(reds.end(), {std::byte{255}, {}, {}});
+  const auto read = [&](std::uint64_t index, Sample& sample) {
+    sample.shape = {16, 16, index == 0 ? 1U : 3U};
+    sample.bytes = index == 0 ? whites : reds;
+  };
+  const auto greens_of_both = [&](const Dataset& dataset, std::string_view text) {
+    Loader loader(dataset, recipe(text), {.threads = 0, .batch = 2, .order = {.shuffle = false}});
+    const Batch& batch = *loader.next();
+    const std::size_t at = batch.shape.channels / 2;
+    return std::pair<int, int>(batch.pixels[at], batch.pixels[batch.shape.bytes() + at]);
+  };
+  for (const std::uint32_t channels : {1U, 3U}) {
+    const MemoryDataset dataset(2, {16, 16, channels}, read);
+    for (const char* parts : {"", "resize:size=12+", "resize:size=12+center-crop:size=8+"}) {
+      EXPECT_EQ(greens_of_both(dataset, join(parts, "rgb")), std::pair(255, 0)) << parts;
+      EXPECT_EQ(greens_of_both(dataset, join(parts, "grey")), std::pair(255, 76)) << parts;
+    }
+  }
+  expect_error(
+      [&] {
+        greens_of_both(MemoryDataset(2, {16, 16, 1}, read), "resize:size=12");
+      },
+      {"its part rgb or grey"});
+  EXPECT_EQ(recipe("random-resized-crop+flip+grey+mixup").evaluation().name(),
+            "imagenet-eval:size=224+grey");
+}
+
 TEST(UnitAugment, jitter_draws_its_order_and_then_its_factors) {
   const auto& operation = *recipe("color-jitter:brightness=0.5:hue=0.2").operations().front();
   int hue_first = 0;
@@ -265,6 +295,7 @@ TEST(HostileAugment, compositions_that_make_no_sense_are_refused) {
   refused("color-jitter:hue=0.6", {"color-jitter, hue", "from 0 to 0.5", "'0.6'"});
   refused("color-jitter:hues=0.1", {"no parameter of color-jitter 'hues'", "did you mean hue?"});
   refused("color-jitter+flip", {"flip cannot stand behind color-jitter", "the order is resize"});
+  refused("grey+flip", {"flip cannot stand behind grey"});
   refused("mixup+random-erasing", {"random-erasing cannot stand behind mixup"});
   refused("imagenet-train+resize", {"resize cannot stand behind imagenet-train"});
   refused("random-resized-crop+resize", {"resize cannot stand behind random-resized-crop"});

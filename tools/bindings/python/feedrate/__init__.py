@@ -21,6 +21,7 @@ from feedrate._recipes import (
     color_jitter,
     cutmix,
     flip,
+    grey,
     mixup,
     rand_augment,
     random_crop,
@@ -28,6 +29,7 @@ from feedrate._recipes import (
     random_resized_crop,
     recipe,
     resize,
+    rgb,
 )
 from feedrate._native import recipes, version as __version__
 
@@ -45,6 +47,7 @@ __all__ = [
     "convert",
     "cutmix",
     "flip",
+    "grey",
     "inspect",
     "mix",
     "mixup",
@@ -56,5 +59,6 @@ __all__ = [
     "recipe",
     "recipes",
     "resize",
+    "rgb",
     "verify",
 ]

@@ -69,6 +69,16 @@ def flip(share: float = 0.5) -> Recipe:
     return recipe("flip", share=share)
 
 
+def rgb() -> Recipe:
+    """Three channels: grey images become colours. A dataset of both needs this or `grey`."""
+    return recipe("rgb")
+
+
+def grey() -> Recipe:
+    """One channel: colours become what Pillow's convert("L") makes of them."""
+    return recipe("grey")
+
+
 def color_jitter(
     brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
 ) -> Recipe:

@@ -114,6 +114,14 @@ std::string Resize::name() const {
 }
 
 Shape Resize::target(Shape shape) const {
+  const Shape result = whole(shape);
+  if (result.plausible()) return result;
+  throw Error(join("resizing ", shape.height, "x", shape.width, " pixels to ", name(),
+                   " would make ", result.height, "x", result.width, ", more than Feedrate holds"));
+}
+
+// The sides fit: they are at most the product of two sides, each of 16 bits.
+Shape Resize::whole(Shape shape) const {
   assert(shape.plausible());
   std::uint64_t new_width = width, new_height = height;
   if (fit != Fit::exact) {
@@ -124,15 +132,8 @@ Shape Resize::target(Shape shape) const {
       new_width = scaled(shape.width, height, shape.height);
     }
   }
-  const auto as_side = [](std::uint64_t side) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(side, max_side + 1));
-  };
-  const Shape result{as_side(new_height), as_side(new_width), shape.channels};
-  if (!result.plausible()) {
-    throw Error(join("resizing ", shape.height, "x", shape.width, " pixels to ", name(),
-                     " would make ", new_height, "x", new_width, ", more than Feedrate holds"));
-  }
-  return result;
+  return {static_cast<std::uint32_t>(new_height), static_cast<std::uint32_t>(new_width),
+          shape.channels};
 }
 
 Resize parse_resize(std::string_view text) {

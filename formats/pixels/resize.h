@@ -33,6 +33,8 @@ struct Resize {
   /// down (torchvision's rule), at least 1. Smaller images are enlarged. Throws Error when the
   /// result would be too large an image.
   Shape target(Shape shape) const;
+  /// The same, however large: for those who compute only a part of the result.
+  Shape whole(Shape shape) const;
 };
 
 /// Throws Error that lists the accepted forms.

@@ -15,8 +15,7 @@ namespace {
 constexpr Parameter size_224{"size", Parameter::Type::whole, 1, 4096, {224}};
 
 void expect_room(std::string_view part, std::uint32_t side, Shape before, std::uint32_t pad = 0) {
-  if (before.plausible() && side <= before.height + 2 * pad && side <= before.width + 2 * pad)
-    return;
+  if (side <= before.height + 2 * pad && side <= before.width + 2 * pad) return;
   throw Error(join("recipe ", part, ": a crop of ", side, " does not fit into ", before.height,
                    " x ", before.width));
 }
@@ -38,7 +37,9 @@ class RandomResizedCrop final : public ViewStep {
 class ResizeStep final : public ViewStep {
  public:
   explicit ResizeStep(std::uint32_t side) : side_(side) {}
-  Shape shape(Shape before) const override { return scaled(before); }
+  Shape shape(Shape before) const override {
+    return before.plausible() ? scaled(before) : before;  // not stated
+  }
   void change(View& view, Shape, Draws&) const override {
     const Shape after = scaled({view.height, view.width, 3});
     view = resized_view({0, 0, view.height, view.width}, after.height, after.width);
@@ -46,9 +47,9 @@ class ResizeStep final : public ViewStep {
   std::string evaluation() const override { return join("resize:size=", side_); }
 
  private:
+  // A crop may follow, so that little of a large result is seen.
   Shape scaled(Shape before) const {
-    const Shape after = Resize{Resize::Fit::short_side, side_, side_}.target(before);
-    return {after.height, after.width, before.channels};
+    return Resize{Resize::Fit::short_side, side_, side_}.whole(before);
   }
   std::uint32_t side_;
 };

@@ -28,8 +28,12 @@ class Composed final : public Recipe {
   Shape shape(Shape stored) const override {
     Shape shape = base_ == nullptr ? stored : base_->shape(stored);
     for (const auto& step : steps_) shape = step->shape(shape);
-    if (!shape.plausible())
-      throw Error(join("recipe ", name(), ": the dataset does not state the size of its images"));
+    if (!shape.plausible()) {
+      throw Error(join("recipe ", name(),
+                       stored.plausible() ? join(": images of ", shape.height, " x ", shape.width,
+                                                 " pixels are more than Feedrate holds")
+                                          : ": the dataset does not state the size of its images"));
+    }
     if (stored.plausible())
       static_cast<void>(view(stored, SampleRandom(0, 0, 0)));  // refuses what does not fit
     return shape;

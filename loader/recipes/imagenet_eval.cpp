@@ -32,7 +32,7 @@ class ImagenetEval final : public Recipe {
   Shape shape(Shape) const override { return {side_, side_, 3}; }
 
   View view(Shape stored, const SampleRandom&) const override {
-    const Shape scaled = Resize{Resize::Fit::short_side, short_side_, short_side_}.target(stored);
+    const Shape scaled = Resize{Resize::Fit::short_side, short_side_, short_side_}.whole(stored);
     View view = resized_view({0, 0, stored.height, stored.width}, scaled.height, scaled.width);
     view.window = {central(scaled.height, side_), central(scaled.width, side_), side_, side_};
     return view;

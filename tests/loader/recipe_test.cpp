@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
+#include "loader/loader.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/memory_dataset.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -12,6 +15,7 @@ using namespace formats;
 namespace {
 
 using testing::expect_error;
+using testing::MemoryDataset;
 
 TEST(UnitRecipe, recipes_are_listed_in_the_order_of_help) {
   const auto names = kind_names(recipes());
@@ -43,7 +47,8 @@ TEST(UnitRecipe, mnist_takes_grey_images_only) {
 
 TEST(UnitRecipe, every_view_is_a_pure_function_and_fits_any_image) {
   for (const Recipe* row : recipes()) {
-    for (const Shape stored : {Shape{32, 32, 3}, {375, 500, 3}, {28, 28, 1}, {60, 900, 1}}) {
+    for (const Shape stored :
+         {Shape{32, 32, 3}, {375, 500, 3}, {28, 28, 1}, {60, 900, 1}, {65535, 1, 1}}) {
       if (row->name() == "mnist" && stored.channels == 3) continue;
       const Shape given = row->shape(stored);
       for (std::uint64_t index = 0; index < 200; ++index) {
@@ -55,6 +60,27 @@ TEST(UnitRecipe, every_view_is_a_pure_function_and_fits_any_image) {
       }
     }
   }
+}
+
+TEST(UnitRecipe, the_centre_of_a_long_image_is_seen_however_large_the_whole_would_become) {
+  Buffer rows(5000, std::byte{0});
+  std::fill(rows.begin() + 2500, rows.end(), std::byte{200});
+  const MemoryDataset dataset(1, {5000, 1, 1},
+                              [&](std::uint64_t, Sample& sample) { sample.bytes = rows; });
+  for (const char* name : {"imagenet-eval", "resize+center-crop", "resize+center-crop+rgb"}) {
+    Loader loader(dataset, recipe(name), {.threads = 0, .batch = 1});
+    const Batch& batch = *loader.next();
+    const std::size_t row_bytes = std::size_t{224} * batch.shape.channels;
+    ASSERT_EQ(batch.pixels.size(), 224 * row_bytes);
+    for (std::size_t y = 0; y < 224; ++y) {
+      // Rows 2499 and 2500, of which each becomes 256; the crop begins at row 639,888.
+      const double expected = 200 * ((639888 + static_cast<double>(y) + 0.5) / 256 - 2499.5);
+      EXPECT_NEAR(batch.pixels[y * row_bytes], expected, 0.51) << name << ", " << y;
+      EXPECT_EQ(batch.pixels[(y + 1) * row_bytes - 1], batch.pixels[y * row_bytes]);
+    }
+  }
+  expect_error([&] { recipe("resize").shape({5000, 1, 1}); }, {"1280000 x 256", "more than"});
+  expect_error([&] { recipe("resize").shape({}); }, {"does not state the size"});
 }
 
 TEST(UnitRecipe, cifar_train_shifts_by_up_to_four_pixels_and_mirrors_half) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "formats/base/fork_mutex.h"
 #include "loader/recipes/composed.h"
 #include "loader/recipes/part.h"
 
@@ -45,7 +46,7 @@ class Made {
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::map<std::string, std::unique_ptr<const Recipe>, std::less<>> recipes_;
 };
 

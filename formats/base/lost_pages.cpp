@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "formats/base/error.h"
+#include "formats/base/fork_mutex.h"
 
 namespace feedrate::formats {
 namespace {
@@ -29,7 +30,7 @@ struct Entry {
   std::size_t size = 0;
 };
 
-std::mutex mutex;  // guards all changes except the handler's
+ForkMutex mutex;  // guards all changes except the handler's
 std::atomic<Entry*> entries = nullptr;
 Entry* free_entries = nullptr;
 std::uintptr_t page_size = 4096;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "formats/base/fork_mutex.h"
 #include "loader/loader.h"
 
 namespace feedrate::loader::detail {
@@ -17,7 +18,7 @@ using namespace formats;
 
 namespace {
 
-std::mutex workers_mutex;
+ForkMutex workers_mutex;
 unsigned workers_in_process = 0;  // of all loaders
 
 // How many workers the process may have. An arena only requests threads; a limit of the whole

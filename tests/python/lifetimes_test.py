@@ -9,7 +9,7 @@ import time
 import unittest
 
 import feedrate
-from support import content, mnist, patience, photographs, python
+from support import IMAGES, content, mnist, patience, photographs, python
 
 
 def threads_now():
@@ -228,6 +228,26 @@ class HostileForks(unittest.TestCase):
 
         self.assertEqual(self.in_child(read_without_threads), "True 60")
         self.assertEqual(content(next(batches)), content(list(feedrate.Loader(mnist(), batch=10))[1]))
+
+    def test_a_child_can_ask_whatever_its_parent_was_about_to_do(self):
+        loader = feedrate.Loader(mnist(), batch=1, threads=2, epochs=None)
+        stop = threading.Event()
+
+        def work():
+            for _ in loader:
+                feedrate.open(mnist())
+                if stop.is_set():
+                    return
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            for _ in range(50):
+                said = self.in_child(lambda: f"{len(feedrate.open(mnist()))} {loader.state_dict()['seed']}")
+                self.assertEqual(said, f"{IMAGES} 1")
+        finally:
+            stop.set()
+            worker.join()
 
     def test_a_child_of_a_process_without_threads_may_have_some(self):
         code = """

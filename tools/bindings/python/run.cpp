@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/base/fork_mutex.h"
 #include "tools/bindings/c/forks.h"
 #include "tools/bindings/python/memory.hpp"
 #include "tools/bindings/python/settings.hpp"
@@ -70,7 +71,8 @@ class Progress {
   }
 
  private:
-  mutable std::mutex mutex_;
+  // One for all: a child may ask how far its parent's loader had come.
+  static inline ForkMutex& mutex_ = *new ForkMutex;
   LoaderState state_;
   std::uint64_t turn_ = 0;
 };

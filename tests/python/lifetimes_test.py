@@ -178,6 +178,29 @@ if len(sys.argv) > 2: raise SystemExit(3)
             self.assertEqual((done.returncode, done.stderr), (code_expected, ""))
 
 
+    def test_a_sub_interpreter_is_refused_and_can_be_destroyed(self):
+        code = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+if len(sys.argv) > 1: import feedrate
+other = interpreters.create()
+interpreters.run_string(other, '''
+try:
+    import feedrate
+except ImportError as error:
+    print("refused:", error, flush=True)
+''')
+interpreters.destroy(other)
+import feedrate
+print("destroyed")
+"""
+        for arguments in [], ["import it before"]:
+            done = python(code, *arguments)
+            self.assertRegex(done.stdout, "^refused: .*sub-?interpreter.*\ndestroyed\n$", done.stderr)
+
 
 class HostileForks(unittest.TestCase):
     def in_child(self, work):

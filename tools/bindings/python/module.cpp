@@ -50,6 +50,14 @@ const loader::Recipe& recipe(const nb::object& text) {
   });
 }
 
+// Whoever gives memory back, on any thread, takes the GIL by PyGILState_Ensure(), which takes that
+// of the main interpreter: in another one it would wait for itself.
+void expect_main_interpreter() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return;
+  throw nb::import_error(
+      "feedrate cannot be used in a sub-interpreter; use it in the main one, or start a process");
+}
+
 }  // namespace
 
 void add_errors(nb::module_&) { nb::register_exception_translator(translate); }
@@ -64,7 +72,10 @@ nb::object array(void* first, std::initializer_list<std::size_t> dims, nb::dlpac
 
 NB_MODULE(_native, module) {
   using namespace feedrate::tools;
+  expect_main_interpreter();
   module.attr("version") = FEEDRATE_VERSION;
+  module.def("expect_main_interpreter", expect_main_interpreter,
+             "For interpreters that find this module made by an earlier one.");
   add_errors(module);
   add_dataset(module);
   add_picks(module);

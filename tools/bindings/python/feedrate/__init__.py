@@ -11,6 +11,10 @@
 and `advise` run the commands of those names; the program `feedrate` has the others.
 """
 
+from feedrate import _native
+
+_native.expect_main_interpreter()
+
 from feedrate._commands import advise, convert, inspect, verify
 from feedrate._data import Array, Batch, Dataset, Sample, mix, open
 from feedrate._errors import DataError

@@ -181,6 +181,12 @@ class InteropDataLoader(unittest.TestCase):
         self.assertEqual(self.values(again), epochs[1][4:])
         self.assertEqual(again.state_dict(), {"seed": 1, "epoch": 2, "position": 0})
 
+    def test_who_would_skip_batches_by_a_sampler_is_told_of_states(self):
+        loader = self.loader()
+        self.assertFalse(hasattr(loader, "sampler"))
+        with self.assertRaisesRegex(AttributeError, "load_state_dict .* ignore_data_skip=True"):
+            loader.sampler
+
     def test_what_transform_returns_is_yielded(self):
         loader = self.loader(transform=lambda images, labels: {"pixel_values": images, "labels": labels})
         self.assertEqual({len(batch["labels"]) for batch in loader}, {64, 24})
@@ -218,6 +224,11 @@ torch.distributed.destroy_process_group()
             for asked in len, iter, list:
                 with self.assertRaisesRegex(ValueError, "last to be drop or wrap"):
                     asked(loader) if asked is not iter else next(iter(loader))
+
+    def test_the_dataset_is_whole_whatever_an_epoch_holds(self):
+        for options, batches in ({"order": range(200)}, 4), ({"weights": "balanced", "draws": 700}, 11):
+            loader = self.loader(**options)
+            self.assertEqual((len(loader.dataset), len(loader)), (IMAGES, batches))
 
     def test_a_world_that_changes_ends_the_iteration_under_way(self):
         with unittest.mock.patch("feedrate.torch._share", return_value=(0, 1)) as share:

@@ -126,6 +126,16 @@ class DataLoader:
         number of samples."""
         return self._loader.dataset
 
+    @property
+    def sampler(self) -> Any:
+        """There is none. What would skip batches by it, to resume in the middle of an epoch, is told
+        how to do so here."""
+        raise AttributeError(
+            "feedrate.torch.DataLoader has no sampler to skip batches by: to resume in the middle of an "
+            "epoch, give load_state_dict the state_dict of then; Hugging Face's Trainer also needs "
+            "ignore_data_skip=True"
+        )
+
     def __len__(self) -> int:
         """Batches of this rank in an epoch."""
         self._take_share()

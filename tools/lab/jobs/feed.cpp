@@ -28,6 +28,7 @@ LoaderOptions loader_options(const TrainingRequest& request, const Opened& opene
       .pixels = {.type = feed.pixels(), .scales = input_scales(session.plan().graph)},
       .decoded = size_of(feed.decode),
       .share = {.rank = world().rank(), .ranks = world().ranks()},
+      .bad = {feed.loader.on_bad, feed.loader.bad_budget},
       .engine = {.memory = &opened.device.pixel_memory(), .crop_index = feed.loader.crop_index}};
 }
 

@@ -54,6 +54,13 @@ std::string rate_text(const TrainResult& result) {
                      duration_text(result.timed_seconds), result.stall_percent);
 }
 
+/// What became of bad samples; "" where none was met.
+std::string bad_line(const TrainingRequest& request, const TrainingReport& report) {
+  if (!report.loader || report.loader->bad_seats == 0) return {};
+  return fmt::format("  {} of bad samples {}\n", counted(report.loader->bad_seats, "seat"),
+                     request.feed.loader.on_bad == BadPolicy::skip ? "skipped" : "replaced");
+}
+
 /// What limited the training; "" where that is unknown: no loader was at work, or one step alone.
 std::string limit_line(const TrainingRequest& request, const TrainingReport& report) {
   if (!report.loader || report.result.seconds <= 0) return {};
@@ -187,6 +194,9 @@ void for_each_field(const Trained& trained, const Field& field) {
         {"of a step, waiting for data", Unit{"ms"}, Null{one_step}, Digits{6}});
   field("busy", report.loader ? std::optional(busy_of(*report.loader)) : std::nullopt,
         {"time of the loader's workers, added up", Null{no_loader}});
+  field("bad_seats", report.loader ? std::optional(report.loader->bad_seats) : std::nullopt,
+        {"places in batches that bad samples would have taken, with `--on-bad replace` or `skip`",
+         Null{no_loader}});
   field("cpu_seconds_per_image", cpu_seconds_per_image(report),
         {"`cpu_seconds` for an image", Unit{"s"}, Null{one_step}, Digits{9}});
   field("steps_recorded", report.steps_recorded,
@@ -231,7 +241,7 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
   if (!report.validations.empty()) {
     text += fmt::format(", validated by {}", recipe(report.run.recipe).evaluation().name());
   }
-  text += '\n' + limit_line(request, report);
+  text += '\n' + bad_line(request, report) + limit_line(request, report);
   text += decoding_line(report.run);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", tuning_text(*report.tuning));
   for (const TrainingReport::Validation& at : report.validations) {

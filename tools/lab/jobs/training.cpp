@@ -80,6 +80,7 @@ class Training {
               {.asked = [&](std::uint64_t number) { sampler_.asked(number); },
                .came =
                    [&](std::uint64_t number, const Batch& batch) {
+                     expect_batch_of_step(start_.step + number, batch);
                      logs_.step_begins(start_.step + number, batch.count * report_.ranks);
                    }});
     report_.result = train(session_, feed, training(rate));
@@ -112,6 +113,14 @@ class Training {
     options.order.picks = opened_.picks.get();
     if (opened_.picks) options.order.shuffle = opened_.picks->needs_shuffle();
     return options;
+  }
+
+  /// A batch of which every image is skipped does not come at all. Without it, the steps of an epoch
+  /// and those of other ranks would no longer be the same.
+  void expect_batch_of_step(std::uint64_t step, const Batch& batch) const {
+    if (request_.feed.resident || batch.number == step) return;
+    throw Error(join("step ", step + 1,
+                     ": every image of its batch is bad; --on-bad replace draws ", "others"));
   }
 
   TrainOptions training(const LearningRate& rate) {

@@ -28,7 +28,7 @@ struct TrainingRequest {
   };
   /// How batches reach the trainer.
   struct Feed {
-    /// Of these: the threads, pixels (of images, wherever they are decoded) and the crop index.
+    /// Of these: threads, pixels (wherever images are decoded), the crop index and bad samples.
     loader::LoaderSettings loader{.threads = 1};
     Decode decode = Decode::full;
     bool resident = false;  // repeat a few batches held in memory

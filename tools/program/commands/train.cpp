@@ -48,9 +48,11 @@ int run_train(TrainRequest& options) {
                                              : show(options, run_forward(options.request));
 }
 
-/// A forward pass has nothing to save, and its accuracy is of the dataset itself.
+/// A forward pass has nothing to save, and its accuracy and features are of the dataset itself.
 void check_forward(const TrainingRequest& request) {
   if (request.mode == Mode::train) return;
+  if (request.feed.loader.on_bad != BadPolicy::fail)
+    throw Error(join("--on-bad is for --mode train, not --mode ", name(request.mode)));
   for (const auto& [option, file] : {std::pair("--checkpoint", request.files.checkpoint),
                                      std::pair("--val", request.validation.path)}) {
     if (file.empty()) continue;
@@ -102,7 +104,8 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
          "--no-upload", [&request] { request.feed.uploads = false; },
          "And keep two of them on the device: no copies to it")
       ->needs("--resident");
-  add_settings(app, request.feed.loader, {&request.feed.loader.crop_index});
+  LoaderSettings& loader = request.feed.loader;
+  add_settings(app, loader, {&loader.crop_index, &loader.on_bad, &loader.bad_budget});
   app.add_flag("--cold", request.data.cold,
                "Drop the dataset from the page cache first, to read from disk")
       ->excludes("--resident");

@@ -57,7 +57,7 @@ TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
             "network parameters macs device precision pixels decode decoding optimizer recipe "
             "complete batch ranks "
             "steps images seconds images_per_second timed_images timed_seconds rate_unknown "
-            "warmup_seconds stall_percent wait_ms_per_step busy "
+            "warmup_seconds stall_percent wait_ms_per_step busy bad_seats "
             "cpu_seconds_per_image steps_recorded engines loss_steps loss "
             "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
             "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
@@ -118,13 +118,52 @@ TEST_F(CommandsTrain, what_it_reads_is_not_written_over) {
   EXPECT_EQ(std::filesystem::file_size(at("lmdb/data.mdb")), before);
 }
 
-TEST_F(CommandsTrain, what_was_learnt_before_an_error_is_saved) {
-  run({"convert", "mnist", at("archives"), "--to", "folder", "--out", at("folder")});
+/// The images of a dataset in a folder, in its order.
+std::vector<std::filesystem::path> images_of(const std::string& folder) {
   std::vector<std::filesystem::path> images;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(at("folder"))) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
     if (file.path().extension() == ".png") images.push_back(file.path());
   }
-  const std::filesystem::path damaged = *std::ranges::max_element(images), kept = at("kept.png");
+  std::ranges::sort(images);
+  return images;
+}
+
+TEST_F(CommandsTrain, bad_samples_follow_the_policy) {
+  run({"convert", "mnist", at("archives"), "--to", "folder", "--out", at("folder")});
+  formats::write_text(images_of(at("folder"))[7], "no PNG");
+  const auto with = [&](const std::vector<std::string>& more, const std::string& batch = "50") {
+    std::vector<std::string> words{"train",   at("folder"), "--network", "lenet",
+                                   "--batch", batch,        "--epochs",  "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return feedrate(words);
+  };
+  EXPECT_EQ(with({}).code, exit_failed);
+  for (const auto& [policy, images] : {std::pair("skip", 598), std::pair("replace", 600)}) {
+    const Said said = with({"--on-bad", policy, "--json"});
+    ASSERT_EQ(said.code, exit_done) << said.errors;
+    const ordered_json trained = ordered_json::parse(said.output);
+    EXPECT_EQ(trained.at("images"), images);
+    EXPECT_EQ(trained.at("steps"), 12);
+    EXPECT_EQ(trained.at("bad_seats"), 2);
+  }
+  EXPECT_NE(with({"--on-bad", "skip"}).output.find("2 seats of bad samples skipped"),
+            std::string::npos);
+  const Said over = with({"--on-bad", "skip", "--bad-budget", "0"});
+  EXPECT_EQ(over.code, exit_failed);
+  EXPECT_NE(over.errors.find("1 bad sample, more than the 0"), std::string::npos) << over.errors;
+  const Said empty = with({"--on-bad", "skip", "--lr", "0.0001"}, "1");
+  EXPECT_EQ(empty.code, exit_failed);
+  EXPECT_NE(empty.errors.find(": every image of its batch is bad"), std::string::npos)
+      << empty.errors;
+  const Said forward = with({"--on-bad", "skip", "--mode", "infer"});
+  EXPECT_EQ(forward.code, exit_misused);
+  EXPECT_NE(forward.errors.find("--on-bad is for --mode train"), std::string::npos)
+      << forward.errors;
+}
+
+TEST_F(CommandsTrain, what_was_learnt_before_an_error_is_saved) {
+  run({"convert", "mnist", at("archives"), "--to", "folder", "--out", at("folder")});
+  const std::filesystem::path damaged = images_of(at("folder")).back(), kept = at("kept.png");
   std::filesystem::rename(damaged, kept);
   formats::write_text(damaged, "no PNG");
   std::vector<std::string> command = {

@@ -220,6 +220,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
       [&](const Tally& now) { journal.save(now); });
   Conversion conversion = result_of(tally, digests.finish());
   conversion.resumed_at = resumed_at;
+  conversion.checked = options.check;
   Sidecar sidecar = describe(source, target, options, run.info());
   complete(sidecar, tally, conversion);
   if (whole) {

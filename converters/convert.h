@@ -47,6 +47,7 @@ struct ConvertOptions {
   ConversionPart part = {};
   Fix fix = Fix::keep;
   OnBad on_bad = OnBad::fail;
+  bool check = true;      // that JPEGs which are kept can be decoded
   bool gzip = false;
   bool crops = false;    // make a crop index; of parts, once they are joined
   unsigned threads = 0;  // encoders; 0: every core the process may use
@@ -80,7 +81,8 @@ struct Conversion {
   std::uint64_t resumed_at = 0;   // samples that the earlier run had written; 0: not resumed
   formats::Shape shape;           // of every image; zero if they differ
   std::string codec;              // of every image; "mixed" if they differ
-  formats::DatasetDigest digest;  // empty if JPEGs were kept: they are not decoded
+  formats::DatasetDigest digest;  // empty if JPEGs were kept: they are not decoded,
+  bool checked = true;            // but were checked
   std::string bytes_digest;
   std::uint64_t mended = 0;
   std::vector<Skipped> skipped;

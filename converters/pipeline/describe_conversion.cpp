@@ -30,6 +30,7 @@ std::vector<std::string> shaping_options(const ConvertOptions& options) {
   if (options.crops) list.emplace_back(crops_option);
   if (options.fix == Fix::reencode) list.emplace_back("--fix reencode");
   if (options.on_bad == OnBad::skip) list.emplace_back("--on-bad skip");
+  if (!options.check) list.emplace_back(no_check_option);
   return list;
 }
 

@@ -8,6 +8,9 @@
 
 namespace feedrate::converters {
 
+/// The option of a conversion that did not check the JPEGs it kept.
+inline constexpr std::string_view no_check_option = "--no-check";
+
 /// The result of a conversion with this tally and these digests.
 Conversion result_of(const Tally& tally, const formats::RunningDigest::Result& digests);
 

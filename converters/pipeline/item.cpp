@@ -56,7 +56,7 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
                      " images; choose another codec with --encode"));
   }
   mended = mending;
-  // A JPEG that is kept is not decoded, which would take twenty times as long.
+  // Of a JPEG that is kept, only the codes are read: pixels would take twice as long.
   decoded = !kept || mending || !codec.has_quality();
   if (recoded) {
     recode(codec);
@@ -65,6 +65,8 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
     decode_to(target, scratch);
     if (mending) encode(codec, mended_quality, {target, scratch.pixels});
     if (!kept) encode(codec, encoding.quality, {target, scratch.pixels});
+  } else if (treatment.check) {
+    check(scratch);
   }
   const ImageView image(target, scratch.pixels);
   // Digest and mean are of the pixels that the dataset gives, after lossy encoding.
@@ -72,6 +74,14 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
   if (decoded) pixels = sample_digest(sample.label, image);
   stored =
       &codec == &raw_codec ? raw_stored_digest(pixels) : stored_digest(sample.label, sample.bytes);
+}
+
+void Item::check(ItemScratch& scratch) const {
+  const bool as_stated =
+      sample.codec == &jpeg_codec && jpeg_header(sample.bytes).shape == sample.shape;
+  if (as_stated && is_sound_jpeg(sample.bytes)) return;
+  scratch.pixels.resize(sample.shape.bytes());
+  decode(sample, scratch.pixels);
 }
 
 void Item::decode_to(Shape target, ItemScratch& scratch) {

@@ -13,6 +13,7 @@ struct Treatment {
   const formats::Container* container = nullptr;
   std::optional<formats::Resize> resize = {};
   Fix fix = Fix::keep;
+  bool check = true;  // of what is not decoded
 };
 
 /// Reusable memory for the work of one thread.
@@ -38,6 +39,7 @@ struct Item {
   void treat(const Treatment& treatment, ItemScratch& scratch);
 
  private:
+  void check(ItemScratch& scratch) const;
   void decode_to(formats::Shape target, ItemScratch& scratch);
   void recode(const formats::Codec& codec);
   void encode(const formats::Codec& codec, int quality, const formats::ImageView& image);

@@ -94,7 +94,9 @@ Conversion join_parts(PartialDirectory& directory) {
   }
   std::optional<Sidecar> sidecar = read_sidecar(parts.front().path);
   if (!sidecar) fail(parts.front().path, "has no ", sidecar_name, ": is the part finished?");
-  const Conversion conversion = result_of(all, digests.finish());
+  Conversion conversion = result_of(all, digests.finish());
+  conversion.checked =
+      std::ranges::find(sidecar->options, no_check_option) == sidecar->options.end();
   complete(*sidecar, all, conversion);
   add_notes(*sidecar, conversion);
   add_crop_index(directory.path(), *sidecar, 0);

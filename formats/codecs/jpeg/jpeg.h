@@ -38,6 +38,10 @@ JpegHeader jpeg_header(Bytes encoded, std::size_t size);
 /// markers, unknown versions of JFIF, bytes after the end of the image.
 void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels);
 
+/// True where decode_jpeg() would succeed, by the codes of a baseline image alone, in half its time.
+/// False where only decode_jpeg() can tell.
+bool is_sound_jpeg(Bytes encoded);
+
 /// Decodes only `part`, which is not empty and lies inside the image, to the same pixels, in
 /// `memory`, which grows. Rows below the part stay unread, so damage there goes unnoticed. Above
 /// and beside it, only the entropy codes are read; no pixels are computed.

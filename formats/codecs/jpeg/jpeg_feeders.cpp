@@ -1,9 +1,8 @@
 #include "formats/codecs/jpeg/jpeg_feeders.hpp"
 
 #include <algorithm>
+#include <csetjmp>
 #include <memory>
-
-#include "formats/codecs/jpeg/jpeg_decompressor.h"
 
 namespace feedrate::formats {
 namespace {
@@ -206,6 +205,24 @@ void start_feeding(jpeg_decompress_struct& library, HuffmanFeeder& feeder) {
                     feeder.index->header().scan + raw.size() == feeder.index->header().size;
   if (!fits) feeder.index = nullptr;
   feeder.decode_mcu = fits ? feed_indexed : feed_huffman;
+}
+
+// No object here has a destructor.
+bool start_whole_scan(JpegDecompressor& self, HuffmanFeeder& feeder, std::size_t& bytes_left) {
+  jpeg_decompress_struct& library = *self.library;
+  if (setjmp(self.give_up) != 0) {
+    jpeg_abort_decompress(&library);
+    return false;
+  }
+  jpeg_read_header(&library, TRUE);
+  if (jpeg_has_multiple_scans(&library) == 0) {
+    jpeg_start_decompress(&library);
+    require_tables(library);
+    bytes_left = library.src->bytes_in_buffer;
+    start_feeding(library, feeder);
+  }
+  jpeg_abort_decompress(&library);
+  return feeder.feeding;
 }
 
 }  // namespace feedrate::formats

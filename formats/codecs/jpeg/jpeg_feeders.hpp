@@ -7,6 +7,7 @@
 // jpeglib.h needs <cstdio> before it.
 #include <jpeglib.h>
 
+#include "formats/codecs/jpeg/jpeg_decompressor.h"
 #include "formats/codecs/jpeg/jpeg_huffman.h"
 #include "formats/codecs/jpeg/jpeg_index.h"
 
@@ -71,5 +72,9 @@ struct HuffmanFeeder : McuFeeder {
 /// After jpeg_start_decompress. Leaves libjpeg's decoder in its place where the file is none for a
 /// HuffmanScan.
 void start_feeding(jpeg_decompress_struct& library, HuffmanFeeder& feeder);
+
+/// Starts a scan that is the whole image, to be read from the feeder's scan; `bytes_left` are the
+/// file's bytes from its first code on. False where that is no baseline JPEG.
+bool start_whole_scan(JpegDecompressor& self, HuffmanFeeder& feeder, std::size_t& bytes_left);
 
 }  // namespace feedrate::formats

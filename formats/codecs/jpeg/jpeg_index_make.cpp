@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <csetjmp>
 #include <limits>
 
 #include "formats/codecs/jpeg/jpeg_decompressor.h"
@@ -39,25 +38,6 @@ class RawOffset {
   const std::byte* raw_;
   std::uint64_t plain_ = 0;
 };
-
-// Starts a scan that is the whole image. False where that is no baseline JPEG. No object here has a
-// destructor.
-bool start(JpegDecompressor& self, HuffmanFeeder& feeder, std::size_t& bytes_left) {
-  jpeg_decompress_struct& library = *self.library;
-  if (setjmp(self.give_up) != 0) {
-    jpeg_abort_decompress(&library);
-    return false;
-  }
-  jpeg_read_header(&library, TRUE);
-  if (jpeg_has_multiple_scans(&library) == 0) {
-    jpeg_start_decompress(&library);
-    require_tables(library);
-    bytes_left = library.src->bytes_in_buffer;
-    start_feeding(library, feeder);
-  }
-  jpeg_abort_decompress(&library);
-  return feeder.feeding;
-}
 
 // Where every MCU begins. False where the scan is not sound to its end.
 bool read_points(HuffmanScan& scan, Bytes raw, std::size_t mcus, std::vector<ScanPoint>& points) {
@@ -162,7 +142,7 @@ void make_jpeg_index(Bytes encoded, Buffer& entry, double share) {
   if (room <= 0 || encoded.size() > std::numeric_limits<std::uint32_t>::max()) return;
   HuffmanFeeder feeder(*runnable_huffman_decodings().front());
   std::size_t left = 0;
-  if (!start(jpeg_decompressor_for(encoded), feeder, left)) return;
+  if (!start_whole_scan(jpeg_decompressor_for(encoded), feeder, left)) return;
   thread_local std::vector<ScanPoint> points;
   thread_local std::vector<Values> values;
   const Bytes raw = encoded.last(left);

@@ -48,6 +48,7 @@ struct ConvertRequest {
   std::uint32_t shards = 1;
   std::uint64_t limit = 0;
   unsigned threads = 0;
+  bool no_check = false;
   bool gzip = false;
   bool crops = false;
   bool resume = false;
@@ -139,6 +140,7 @@ ConvertOptions conversion_settings(const ConvertRequest& options) {
   settings.part = parse_part(options.part);
   settings.fix = options.fix;
   settings.on_bad = options.on_bad;
+  settings.check = !options.no_check;
   settings.gzip = options.gzip;
   settings.crops = options.crops;
   settings.threads = options.threads;
@@ -268,6 +270,8 @@ std::function<int()> prepare_convert(CLI::App& app) {
       ->type_name("FILE");
   add_option(app, fix_row, options->fix);
   add_option(app, on_bad_row, options->on_bad);
+  app.add_flag("--no-check", options->no_check,
+               "Don't check that JPEGs which are kept can be decoded");
   add_option(app,
              {.name = "shuffle", .unit = "SEED", .sentence = "Shuffle the images with this seed"},
              options->shuffle);

@@ -29,8 +29,8 @@ std::string conversion_text(const ConversionNames& names, const Converted& done)
                                  bytes_text(result.bytes), duration_text(result.seconds),
                                  quantity(images_per_second(result)));
   if (result.digest.digest.empty()) {
-    text += fmt::format("  bytes digest {} (JPEGs were not decoded: 'feedrate verify' does)\n",
-                        result.bytes_digest);
+    text += fmt::format("  bytes digest {} (JPEGs were {}; 'feedrate verify' decodes them)\n",
+                        result.bytes_digest, result.checked ? "checked" : "not checked");
   } else {
     text += fmt::format("  digest {}{}\n", result.digest.digest,
                         container(names.format).keeps_order()

@@ -48,6 +48,7 @@ struct ConvertOptions {
   Fix fix = Fix::keep;
   OnBad on_bad = OnBad::fail;
   bool check = true;      // that JPEGs which are kept can be decoded
+  bool no_boxes = false;  // leave out bounding boxes
   bool gzip = false;
   bool crops = false;    // make a crop index; of parts, once they are joined
   unsigned threads = 0;  // encoders; 0: every core the process may use

@@ -26,6 +26,7 @@ std::vector<std::string> shaping_options(const ConvertOptions& options) {
   if (options.shuffle) list.push_back(join("--shuffle ", *options.shuffle));
   if (options.limit != 0) list.push_back(join("--limit ", options.limit));
   if (options.shards != 1) list.push_back(join("--shards ", options.shards));
+  if (options.no_boxes) list.emplace_back("--no-boxes");
   if (options.gzip) list.emplace_back("--gzip");
   if (options.crops) list.emplace_back(crops_option);
   if (options.fix == Fix::reencode) list.emplace_back("--fix reencode");

@@ -119,6 +119,8 @@ class Pipeline {
         note_bad(item);
         continue;
       }
+      if (options_.no_boxes) item.sample.boxes = {};
+      require_room_for_boxes(item);
       writer_.add(item.sample);
       tally_.details.add(pipeline_.begin + tally_.written, writer_.details());
       note(item);
@@ -137,13 +139,22 @@ class Pipeline {
     if (options_.progress) options_.progress(tally_.read, stream_.size());
   }
 
+  // The sample itself is sound, so it is no matter of --on-bad.
+  void require_room_for_boxes(const Item& item) const {
+    if (item.sample.boxes.empty() || pipeline_.container.holds_boxes()) return;
+    fail_at(item, join("has bounding boxes, which ", pipeline_.container.name(),
+                       " does not hold; --no-boxes leaves them out"));
+  }
+
   void note_bad(const Item& item) {
+    if (options_.on_bad == OnBad::fail) fail_at(item, item.problem);
+    tally_.skipped.push_back({item.position, std::string(item.sample.name), item.problem});
+  }
+
+  [[noreturn]] static void fail_at(const Item& item, std::string_view problem) {
     const std::string name(item.sample.name);
-    if (options_.on_bad == OnBad::fail) {
-      throw Error(join("sample ", item.position, name.empty() ? "" : " (" + name + ")", ": ",
-                       item.problem));
-    }
-    tally_.skipped.push_back({item.position, name, item.problem});
+    throw Error(
+        join("sample ", item.position, name.empty() ? "" : " (" + name + ")", ": ", problem));
   }
 
   void note(const Item& item) {

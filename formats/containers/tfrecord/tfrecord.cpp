@@ -235,6 +235,7 @@ class TfrecordContainer final : public Container {
     return written;
   }
   bool shardable() const override { return true; }
+  bool holds_boxes() const override { return true; }
   bool compressible() const override { return true; }
 };
 

@@ -256,6 +256,7 @@ class WebdatasetContainer final : public Container {
     return written;
   }
   bool shardable() const override { return true; }
+  bool holds_boxes() const override { return true; }
 };
 
 const WebdatasetContainer webdataset_row;

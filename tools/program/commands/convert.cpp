@@ -49,6 +49,7 @@ struct ConvertRequest {
   std::uint64_t limit = 0;
   unsigned threads = 0;
   bool no_check = false;
+  bool no_boxes = false;
   bool gzip = false;
   bool crops = false;
   bool resume = false;
@@ -141,6 +142,7 @@ ConvertOptions conversion_settings(const ConvertRequest& options) {
   settings.fix = options.fix;
   settings.on_bad = options.on_bad;
   settings.check = !options.no_check;
+  settings.no_boxes = options.no_boxes;
   settings.gzip = options.gzip;
   settings.crops = options.crops;
   settings.threads = options.threads;
@@ -218,6 +220,9 @@ int run_convert(ConvertRequest options) {
   if (!options.boxes.empty() && !from.takes_boxes()) {
     throw Error(fmt::format("{} does not take --boxes", from.name()));
   }
+  if (!options.boxes.empty() && !container(options.format).holds_boxes()) {
+    throw Error(fmt::format("{} holds no bounding boxes: leave out --boxes", options.format));
+  }
   options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
   ConversionJob job{
       from, options.inputs, container(options.format), conversion_settings(options), {}};
@@ -266,8 +271,10 @@ std::function<int()> prepare_convert(CLI::App& app) {
       ->description(fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
                                 fmt::join(kind_names(codecs()), ", ")));
   add_option(app, resize_row, options->resize);
-  app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
-      ->type_name("FILE");
+  CLI::Option* const boxes =
+      app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
+          ->type_name("FILE");
+  app.add_flag("--no-boxes", options->no_boxes, "Leave out bounding boxes")->excludes(boxes);
   add_option(app, fix_row, options->fix);
   add_option(app, on_bad_row, options->on_bad);
   app.add_flag("--no-check", options->no_check,

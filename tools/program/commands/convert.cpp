@@ -10,6 +10,7 @@
 
 #include "converters/pipeline/join.h"
 #include "formats/base/stop.h"
+#include "formats/base/stopwatch.h"
 #include "formats/base/text.h"
 #include "tools/console/advised_error.h"
 #include "tools/console/console.h"
@@ -151,7 +152,16 @@ ConvertOptions conversion_settings(const ConvertRequest& options) {
 }
 
 int join(const ConvertRequest& options) {
-  const Conversion result = join_parts(options.join);
+  const Stopwatch watch;
+  Conversion result = join_parts(options.join);
+  result.seconds = watch.seconds();
+  result.resumed_at = result.samples;  // others wrote them
+  if (options.json) {
+    const Sidecar sidecar = read_sidecar(options.join).value();
+    print_conversions({sidecar.source, sidecar.format}, {{sidecar.split, options.join, result}},
+                      true);
+    return exit_done;
+  }
   print(fmt::format("{}: {} in {}\n", options.join.string(), counted(result.samples, "image"),
                     bytes_text(result.bytes)));
   return exit_done;
@@ -290,15 +300,14 @@ std::function<int()> prepare_convert(CLI::App& app) {
               .max = max_shards},
              options->shards);
   add_option(app, part_row, options->part);
-  // Finished parts describe themselves: --join needs only their path.
-  app.add_option_function<fs::path>(
-         "--join",
-         [options, operands](const fs::path& path) {
-           options->join = path;
-           for (CLI::Option* operand : operands) operand->required(false);
-         },
-         "Join the finished parts of PATH")
-      ->type_name("PATH");
+  // Finished parts describe themselves: --join needs only their path, and takes nothing else.
+  const auto set_join = [options, operands](const fs::path& path) {
+    options->join = path;
+    for (CLI::Option* operand : operands) operand->required(false);
+  };
+  CLI::Option* const join_option =
+      app.add_option_function<fs::path>("--join", set_join, "Join the finished parts of PATH")
+          ->type_name("PATH");
   add_option(app, {.name = "limit", .unit = "N", .sentence = "Stop after N images", .min = 1},
              options->limit);
   app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
@@ -306,6 +315,9 @@ std::function<int()> prepare_convert(CLI::App& app) {
                "Index JPEGs, so that crops are decoded faster (as 'feedrate index --crops')");
   app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
   add_threads(app, options->threads, "Encoding threads (default: every core)");
+  for (CLI::Option* other : app.get_options()) {
+    if (other != join_option && other != app.get_help_ptr()) join_option->excludes(other);
+  }
   add_json(app, options->json);
   return [options] { return run_convert(*options); };
 }

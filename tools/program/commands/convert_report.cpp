@@ -43,7 +43,7 @@ std::string conversion_text(const ConversionNames& names, const Converted& done)
 // Notes and warnings that accompany the result, with and without --json.
 void note_details(const Converted& done) {
   const Conversion& result = done.result;
-  if (result.resumed_at != 0 && !result.earlier) {
+  if (result.resumed_at != 0 && result.resumed_at != result.samples && !result.earlier) {
     note(fmt::format("{}: resumed after {}", done.path.string(),
                      counted(result.resumed_at, "image")));
   }
@@ -98,13 +98,12 @@ struct Conversions {
 }  // namespace
 
 template <>
-inline constexpr Heading heading_of<Conversions>{
-    "convert", "What `feedrate convert` prints; `convert --join` prints text."};
+inline constexpr Heading heading_of<Conversions>{"convert", "What `feedrate convert` prints."};
 
 template <class Field>
 void for_each_field(const Conversions& all, const Field& field) {
-  field("source", all.names.source, {"as given: mnist, …"});
-  field("format", all.names.format, {"as given with `--to`"});
+  field("source", all.names.source, {"as given: mnist, …; with `--join`, as in the sidecar"});
+  field("format", all.names.format, {"as for `--to`"});
   field("codec", all.splits.empty() ? "" : all.splits.front().result.codec, {"of the first split"});
   field("splits", all.splits, {"one object for each split that was made"});
 }

@@ -149,33 +149,34 @@ class Run {
              "try a lower learning rate"));
   }
 
-  // The time of the callback is not training: no clock counts it.
+  // Neither the time nor the metrics of the callback are the training's: no clock counts it, and the
+  // window goes on behind it.
   void pause() {
-    if (window_images_ != 0) report();
-    session_.wait();
+    held_ = take_metrics();
+    refuse_divergence();
     const Stopwatch away;
     options_.pause(done());
     session_.take_metrics();
+    window_paused_ += away.seconds();
     if (result_.steps > 1) paused_ += away.seconds();
     if (result_.steps == 1) since_first_.restart();
-    window_.restart();
   }
 
   // Waits for the first step; the first report counts it too.
   void take_first_metrics() {
-    first_ = session_.take_metrics();
-    first_loss_ = ratio(first_.loss_sum, static_cast<double>(first_.images));
+    held_ = session_.take_metrics();
+    first_loss_ = ratio(held_.loss_sum, static_cast<double>(held_.images));
     const double guessing = std::log(static_cast<double>(session_.plan().graph.classes));
     max_loss_ = growth_to_warn_of * std::max(first_loss_, guessing);
   }
 
   Metrics take_metrics() {
     Metrics metrics = session_.take_metrics();
-    const Metrics first = std::exchange(first_, {});
-    metrics.images += first.images;
-    metrics.correct += first.correct;
-    metrics.correct5 += first.correct5;
-    metrics.loss_sum += first.loss_sum;
+    const Metrics held = std::exchange(held_, {});
+    metrics.images += held.images;
+    metrics.correct += held.correct;
+    metrics.correct5 += held.correct5;
+    metrics.loss_sum += held.loss_sum;
     return metrics;
   }
 
@@ -192,7 +193,7 @@ class Run {
     const Metrics metrics = take_metrics();
     refuse_divergence();
     const double images = static_cast<double>(metrics.images);
-    const double seconds = window_.seconds();
+    const double seconds = window_.seconds() - std::exchange(window_paused_, 0);
     const TrainOptions::Progress progress{
         .step = done(),
         .steps = result_.steps - reported_steps_,
@@ -226,10 +227,10 @@ class Run {
   std::uint64_t first_images_ = 0, window_images_ = 0;
   std::uint64_t untimed_images_ = 0;  // of the first step, if it is in the window
   std::uint64_t epoch_ = 0;
-  double paused_ = 0;
+  double paused_ = 0, window_paused_ = 0;  // seconds; the second: since the last report
   std::uint64_t reported_steps_ = 0;
   double reported_wait_ = 0;  // wait_seconds at the last report
-  Metrics first_;             // of the first step, until they are reported
+  Metrics held_;              // of the first step or from before a pause, until they are reported
   double first_loss_ = 0;
   double max_loss_ = 0;  // more is a sign of divergence
   bool warned_ = false;

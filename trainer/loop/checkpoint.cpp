@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -159,6 +160,11 @@ class Reader {
     std::vector<float> values((entry.end - entry.begin) / sizeof(float));
     if (!values.empty()) {
       std::memcpy(values.data(), data_.data() + entry.begin, values.size() * sizeof(float));
+    }
+    const auto bad = std::ranges::find_if(values, [](float one) { return !std::isfinite(one); });
+    if (bad != values.end()) {
+      fail(path(), "tensor ", name, ": value ", bad - values.begin(), " is ", *bad,
+           "; no network works with it");
     }
     return values;
   }

@@ -1,5 +1,7 @@
 #include "trainer/loop/infer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "formats/base/error.h"
@@ -46,6 +48,10 @@ Inference infer(Session& session, BatchSource& source, std::uint64_t steps) {
   Inference result =
       run_all(session, source, steps, [&](const Batch&) { session.evaluate_step(); });
   const Metrics metrics = session.take_metrics();
+  if (!std::isfinite(metrics.loss_sum)) {
+    throw Error(join("network ", session.plan().graph.network,
+                     ": the loss is not finite: its values overflow with these weights"));
+  }
   if (metrics.images == 0) return result;
   const auto images = static_cast<double>(metrics.images);
   result.loss = metrics.loss_sum / images;
@@ -59,9 +65,18 @@ Inference extract_features(Session& session, BatchSource& source, std::size_t no
   const auto elements =
       static_cast<std::size_t>(session.plan().graph.nodes.at(node).extent.elements());
   std::vector<float> values(session.plan().batch * elements);
+  std::uint64_t before = 0;  // images
   return run_all(session, source, 0, [&](const Batch& batch) {
     const std::span<float> filled(values.data(), batch.count * elements);
     session.forward_to(node, filled);
+    const auto bad = std::ranges::find_if(filled, [](float one) { return !std::isfinite(one); });
+    if (bad != filled.end()) {
+      const auto at = static_cast<std::size_t>(bad - filled.begin());
+      throw Error(join("image ", before + at / elements, ": value ", at % elements,
+                       " of its features, the output of ", session.plan().graph.nodes[node].name,
+                       ", is ", *bad));
+    }
+    before += batch.count;
     take(filled);
   });
 }

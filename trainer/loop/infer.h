@@ -25,8 +25,9 @@ struct Inference {
   }
 };
 
-/// Throws Stopped when a stop is requested (formats/base/stop.h), as extract_features() does.
-/// Runs batches forward, at most `steps` of them (0: until the source ends).
+/// Runs batches forward, at most `steps` of them (0: until the source ends). Throws Stopped when a stop
+/// is requested (formats/base/stop.h), and Error for a loss that is not finite; extract_features()
+/// does so for features.
 Inference infer(Session& session, loader::BatchSource& source, std::uint64_t steps = 0);
 
 /// The same, but only up to `node`, whose output goes to `take` batch by batch: image after image,

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -251,6 +252,17 @@ TEST(HostileCheckpoint, a_header_that_lies_is_refused_in_words) {
         p.data += "four";
       },
       {"'stranger'", "does not belong to this network"});
+}
+
+TEST(HostileCheckpoint, a_weight_that_is_not_finite_is_named) {
+  const TempDirectory directory;
+  const auto session = session_of(tiny());
+  std::vector<float> weights = session->parameter(0);
+  weights[3] = std::numeric_limits<float>::infinity();
+  session->set_parameter(0, weights);
+  save_checkpoint(directory / "a", *session, position);
+  expect_error([&] { load_checkpoint(directory / "a", *session_of(tiny())); },
+               {"a: tensor " + session->plan().graph.parameters[0].name, "value 3 is inf"});
 }
 
 TEST(HostileCheckpoint, another_networks_checkpoint_is_refused_by_name) {

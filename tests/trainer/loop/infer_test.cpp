@@ -89,6 +89,22 @@ TEST(HostileInfer, a_network_without_pooling_has_no_features) {
 }
 
 // Computes the loss by its definition, and the rank of the label.
+TEST(HostileInfer, what_is_not_finite_is_an_error_that_says_where) {
+  const auto session = inferring_session(network("lenet").build({28, 28, 1}, 10));
+  const std::size_t weights = session->parameter(0).size();
+  session->set_parameter(0, std::vector<float>(weights, std::nanf("")));
+  RandomSource source({.batch = 16, .images = 32}), again({.batch = 16, .images = 32});
+  testing::expect_error([&] { infer(*session, source); }, {"lenet", "the loss is not finite"});
+  const std::size_t node = last_pooling(session->plan().graph);
+  testing::expect_error(
+      [&] {
+        extract_features(*session, again, node, [](std::span<const float>) {
+          ADD_FAILURE() << "features that are not finite were handed on";
+        });
+      },
+      {"image 0: value 0", session->plan().graph.nodes[node].name, "nan"});
+}
+
 TEST(UnitSoftmaxLoss, smoothing_and_top_5_are_as_they_are_defined) {
   Builder b("smooth", {1, 7, 1}, 7);
   Graph graph = b.softmax_loss(b.dense(b.input(1.0 / 255), 7, {}));

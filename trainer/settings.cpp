@@ -21,6 +21,22 @@ void replace_policy(Schedule& schedule, const TrainSettings& settings, Spelling 
   schedule.policy = name;
 }
 
+/// A setting that the optimizer's rule does not read would be ignored; and 0 is no value of these
+/// three, for which the recipe takes it to be the default.
+void expect_effect(const TrainSettings& settings, const Optimizer& chosen, Spelling by) {
+  const auto expect = [&](const auto& member, bool is_read, std::string_view of_zero) {
+    if (!member) return;
+    const std::string name = spelled(row_of(settings, member), by);
+    if (!is_read) throw Error(join(name, " has no effect on the optimizer ", chosen.name()));
+    if (*member == 0) throw Error(join(name, ": expected a number above 0, found 0: ", of_zero));
+  };
+  const bool squares =
+      chosen.states() > 1;  // rules with a mean of squares keep it in a second state
+  expect(settings.beta2, squares, "the mean of squares would be that of the last gradient");
+  expect(settings.epsilon, squares, "gradients of 0 would be divided by 0");
+  expect(settings.trust, chosen.norms(), "no layer would learn");
+}
+
 template <class Value, class By>
 void replace(Value& value, const std::optional<By>& by) {
   if (by) value = *by;
@@ -33,6 +49,7 @@ TrainRecipe changed(TrainRecipe recipe, const TrainSettings& settings, Spelling 
   if (settings.optimizer && *settings.optimizer != recipe.update.optimizer) {
     recipe = with_optimizer(recipe, *settings.optimizer);
   }
+  expect_effect(settings, optimizer(recipe.update.optimizer), by);
   replace(recipe.batch, settings.batch);
   replace(recipe.update.momentum, settings.momentum);
   replace(recipe.update.decay, settings.decay);

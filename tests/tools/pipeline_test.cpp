@@ -359,6 +359,15 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
     refused({"--network", "lenet", share, "1"}, exit_misused,
             std::string(share) + ": expected a number of at least 0 and below 1, found '1'");
   }
+  for (const auto& [name, optimizer] :
+       {std::pair("--beta2", "adam"), std::pair("--epsilon", "rmsprop"),
+        std::pair("--trust", "lars")}) {
+    refused({"--network", "lenet", "--optimizer", optimizer, name, "0"}, exit_failed,
+            std::string(name) + ": expected a number above 0, found 0");
+    refused({"--network", "lenet", "--optimizer", "sgd", name, "0.5"}, exit_failed,
+            std::string(name) + " has no effect on the optimizer sgd");
+  }
+  refused({"--network", "lenet", "--mean", "300"}, exit_failed, "0 to 255 cannot be 300");
   refused({"--network", "lenet", "--mean", "1,2,3"}, exit_failed,
           "3 means for images of 1 channel");
   refused({"--network", "lenet", "--zero-gamma"}, exit_failed, "no residual branch");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/base/error.h"
+#include "tools/console/text.h"
 #include "tools/lab/jobs/ranks.h"
 #include "trainer/communicators/communicator.h"
 
@@ -44,7 +45,19 @@ Position start_position(const TrainingRequest& request, const Opened& opened, co
     fail(file, "was trained on a dataset of ", found.dataset_images, " images, not of ",
          first.dataset_images);
   }
-  if (found.step != found.epoch * steps.per_epoch + found.batch) {
+  const auto fits = [&](std::uint64_t per_epoch) {
+    return found.step == found.epoch * per_epoch + found.batch;
+  };
+  // Ranks drop the last images of an epoch where these are fewer than they are.
+  const std::uint64_t whole = found.dataset_images / found.batch_images;
+  const std::uint64_t other = steps.per_epoch == whole ? whole + 1 : whole;
+  if (!fits(steps.per_epoch) && found.dataset_images % found.batch_images != 0 && fits(other)) {
+    fail(file, "was trained in epochs of ", other, " steps, not of ", steps.per_epoch,
+         ": the ranks then ", other == whole ? "dropped" : "shared", " the last ",
+         counted(found.dataset_images % found.batch_images, "image"),
+         " of each; give as many --batch images to as many ranks");
+  }
+  if (!fits(steps.per_epoch)) {
     fail(file, "step ", found.step, " is not batch ", found.batch, " of epoch ", found.epoch,
          " with ", steps.per_epoch, " batches an epoch; is the file damaged?");
   }

@@ -36,13 +36,17 @@ TrainOptions::Progress of_all_ranks(TrainOptions::Progress progress) {
   return progress;
 }
 
+bool stop_requested_of_any() {
+  std::array stopping = {stop_requested() ? 1.0 : 0.0};
+  world().sum(stopping);
+  if (stopping[0] > 0) request_stop();
+  return stopping[0] > 0;
+}
+
 bool stop_of_all_ranks(std::uint64_t steps_done) {
   constexpr std::uint64_t steps_between = 10;
   if (world().ranks() == 1) return stop_requested();
-  if (steps_done % steps_between != 0) return false;
-  std::array stopping = {stop_requested() ? 1.0 : 0.0};
-  world().sum(stopping);
-  return stopping[0] > 0;
+  return steps_done % steps_between == 0 && stop_requested_of_any();
 }
 
 DecodeCounts of_all_ranks(const DecodeCounts& counts) {

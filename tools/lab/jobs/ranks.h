@@ -18,6 +18,10 @@ loader::LastBatch last_batch(std::uint64_t images, std::uint32_t batch);
 /// Every rank takes the same steps with as many images, so the rate is a multiple of this rank's.
 trainer::TrainOptions::Progress of_all_ranks(trainer::TrainOptions::Progress progress);
 
+/// Whether a stop was requested of any rank; then it is of every rank, so that all end as
+/// interrupted. All ranks call it together.
+bool stop_requested_of_any();
+
 /// Whether to end training after `steps_done` steps because a stop was requested of any rank: all
 /// ranks, called after every step, say the same. They ask each other only now and then.
 bool stop_of_all_ranks(std::uint64_t steps_done);

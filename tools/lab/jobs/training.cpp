@@ -9,6 +9,7 @@
 #include "formats/base/stop.h"
 #include "tools/console/console.h"
 #include "tools/console/text.h"
+#include "tools/lab/jobs/agreement.h"
 #include "tools/lab/jobs/checkpoints.h"
 #include "tools/lab/jobs/cold.h"
 #include "tools/lab/jobs/devices.h"
@@ -74,6 +75,7 @@ class Training {
   }
 
   void run(const LearningRate& rate) {
+    if (world().ranks() > 1) expect_agreement(terms_of(request_, opened_, session_, start_));
     if (request_.data.cold) make_cold(*opened_.dataset);
     logs_.begin(description(request_, opened_), steps_.per_epoch);
     Feed feed(request_, opened_, loading(),
@@ -90,9 +92,10 @@ class Training {
     saver_.save(done);
     const auto& validations = report_.validations;
     const bool unvalidated = validations.empty() || validations.back().step != done;
-    if (opened_.validation && unvalidated && !report_.result.stopped) validate(done);
+    const bool stopped = stop_requested_of_any() || report_.result.stopped;
+    if (opened_.validation && unvalidated && !stopped) validate(done);
     report_.run.decoded = decoded_by(request_, session_);
-    if (report_.result.stopped || stop_requested()) {
+    if (stop_requested_of_any() || stopped) {
       say_how_to_resume(done);  // the logs end as aborted
     } else {
       logs_.end();
@@ -211,7 +214,7 @@ class Training {
     options.share.in_step = false;  // results are added up at the end
     Loader loader(*opened_.validation, opened_.augmentation.evaluation(), options);
     const Evaluation found = evaluate(session_, loader);
-    if (stop_requested()) return;  // it saw only some of the images
+    if (stop_requested_of_any()) return;  // it saw only some of the images
     if (!std::isfinite(found.loss)) {
       diverged_ = true;
       throw Error(join("step ", steps,

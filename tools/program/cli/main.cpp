@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <new>
 #include <span>
@@ -96,7 +97,8 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   try {
     const int status = work();
     lost = lost_pages_of_process();
-    if (const int signal = stop_signal()) die_of(signal);
+    // Another rank of a training may have had the signal.
+    if (stop_requested()) die_of(stop_signal() != 0 ? stop_signal() : SIGTERM);
     if (lost.empty()) return status;
   } catch (const Stopped&) {
     die_of(stop_signal());

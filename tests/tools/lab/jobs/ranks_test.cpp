@@ -210,6 +210,50 @@ TEST_F(CommandsTorchrun, two_and_four_learn_what_one_learns_from_the_same_batche
   }
 }
 
+TEST_F(CommandsTorchrun, ranks_that_would_learn_differently_do_not_begin) {
+  train(1, {"--steps", "2", "--checkpoint", at("two.st")});
+  const std::vector<std::tuple<std::vector<std::string>, std::string, std::string>> cases = {
+      {{"--epochs", "3"}, "--epochs", "rank 1 has 3, rank 0 has 1"},
+      {{"--epochs", "1", "--seed", "7"}, "--seed", "rank 1 has 7, rank 0 has 1"},
+      {{"--epochs", "1", "--lr", "0.5"}, "--lr", "rank 1 has 0.5, rank 0 has its default"},
+      {{"--epochs", "1", "--optimizer", "adam"}, "--optimizer", "rank 1 has adam"},
+      {{"--epochs", "1", "--val", at("set")}, "--val", "rank 0 has none"},
+      {{"--epochs", "1", "--resume", at("two.st")},
+       "the first step",
+       "rank 1 has 2, rank 0 has 0"}};
+  for (const auto& [words, name, values] : cases) {
+    const std::uint16_t port = free_port();
+    const auto first = start(0, 2, port, {"--epochs", "1"}), other = start(1, 2, port, words);
+    const Said said = other->finish();
+    EXPECT_EQ(said.code, exit_failed) << name;
+    EXPECT_NE(said.errors.find(join("ranks must agree on ", name, ": ")), std::string::npos)
+        << said.errors;
+    EXPECT_NE(said.errors.find(values), std::string::npos) << said.errors;
+    EXPECT_EQ(first->finish().code, exit_failed) << name;
+  }
+}
+
+TEST_F(CommandsTorchrun, a_signal_to_one_rank_interrupts_all) {
+  for (const unsigned stopped : {0U, 1U}) {
+    const std::string log = at(join("log", stopped)), saved = at(join("saved", stopped));
+    const std::uint16_t port = free_port();
+    std::vector<std::unique_ptr<Started>> running;
+    for (unsigned rank = 0; rank < 2; ++rank) {
+      running.push_back(
+          start(rank, 2, port, {"--steps", "100000000", "--checkpoint", saved, "--log", log}));
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!std::filesystem::exists(log) && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until all have joined
+    running[stopped]->send(SIGTERM);
+    const Said first = running[0]->finish(), second = running[1]->finish();
+    EXPECT_NE(first.code, exit_done) << first.errors;
+    EXPECT_EQ(first.code, second.code);
+    EXPECT_NE(first.errors.find("interrupted after step"), std::string::npos) << first.errors;
+    EXPECT_TRUE(std::filesystem::exists(saved));
+  }
+}
+
 TEST_F(CommandsTorchrun, a_rank_that_is_killed_ends_the_others_with_its_name) {
   const std::uint16_t port = free_port();
   std::vector<std::unique_ptr<Started>> running;

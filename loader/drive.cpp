@@ -43,31 +43,43 @@ unsigned touch(std::span<const std::byte> bytes) {
 }
 
 // A trainer of fixed speed: it computes on each batch for a fixed time, then takes the next.
-// Waiting for the loader delays its schedule; overshooting a sleep does not.
+// Waiting for the loader delays its schedule; overshooting a sleep does not. The end of the run cuts
+// its last step.
 class Pace {
  public:
   Pace(double images_per_second, DriveClock& clock) : rate_(images_per_second), clock_(clock) {}
-  void start(Time now) { due_ = now; }
+  void start(Time now, Time end) {
+    due_ = now;
+    end_ = end;
+  }
   void waited() { due_ = std::max(due_, clock_.now()); }
-  // At most `left` seconds: the end of the run interrupts a step.
-  void compute(std::uint32_t images, double left) {
-    const Seconds step(std::clamp(images / rate_, 0.0, std::max(left, 0.0)));
+  void compute(std::uint32_t images) {
+    const Seconds step(std::min(images / rate_, max_step));
     due_ += std::chrono::duration_cast<Time::duration>(step);
+    const Time until = std::min(due_, end_);
     constexpr std::chrono::milliseconds attention{50};  // to a stop
-    while (!stop_requested() && clock_.now() < due_) {
-      clock_.sleep_until(std::min(due_, clock_.now() + attention));
+    while (!stop_requested() && clock_.now() < until) {
+      clock_.sleep_until(std::min(until, clock_.now() + attention));
     }
-    const double cut_off = std::max(Seconds(due_ - clock_.now()).count(), 0.0);  // by a stop
-    compute_ += step.count() - cut_off;
+    cut_ = std::clamp(Seconds(due_ - std::min(clock_.now(), until)), Seconds(0), step).count();
+    compute_ += step.count() - cut_;
   }
   double compute_seconds() const { return compute_; }
+  // Images of the last batch that were not computed.
+  std::uint64_t cut_images() const { return static_cast<std::uint64_t>(cut_ * rate_ + 0.5); }
 
  private:
   double rate_;
   DriveClock& clock_;
   double compute_ = 0;
-  Time due_;
+  double cut_ = 0;  // of the last step
+  Time due_, end_;
 };
+
+std::optional<double> rate(std::uint64_t images, double seconds) {
+  if (images == 0 || seconds <= 0) return std::nullopt;
+  return static_cast<double>(images) / seconds;
+}
 
 // Whether the clock may start with the first batch: clearly more batches follow than the loader can
 // have had at hand by then, in part or whole.
@@ -75,15 +87,18 @@ bool outlasts_start(const DriveResult& result, const Loader& loader) {
   return result.batches > 1 + 2 * std::uint64_t{loader.slots()};
 }
 
-// What the rate is of, for a clock that started with the first batch.
-void time_from_first_batch(DriveResult& result, const Marks& marks) {
-  Mark from{0, result.ready_images, 0};
+// What the rate is of, for a clock that started with the first batch, which is `from` unless the run
+// settled later, to `end`.
+void time_from_first_batch(DriveResult& result, const Marks& marks, Mark from, const Mark& end) {
   if (const auto settled = settled_from(marks.all())) {
     from = marks.all()[*settled];
     result.warmup_seconds = from.seconds;
   }
-  result.timed_images = result.images - std::min(from.images, result.images);
-  result.timed_seconds = result.seconds - from.seconds;
+  result.timed_images = end.images - std::min(from.images, end.images);
+  result.timed_seconds = end.seconds - from.seconds;
+  // Images that lay ready were yet to be taken when the clock started.
+  const std::uint64_t taken = from.seconds > 0 ? end.images - from.images : end.images;
+  result.demand = rate(taken, result.timed_seconds - (end.waited - from.waited));
 }
 
 }  // namespace
@@ -91,8 +106,7 @@ void time_from_first_batch(DriveResult& result, const Marks& marks) {
 void DriveClock::sleep_until(Time time) { std::this_thread::sleep_until(time); }
 
 std::optional<double> DriveResult::images_per_second() const {
-  if (batches < 2 || timed_images == 0 || timed_seconds <= 0) return std::nullopt;
-  return static_cast<double>(timed_images) / timed_seconds;
+  return batches < 2 ? std::nullopt : rate(timed_images, timed_seconds);
 }
 
 std::string DriveResult::unknown_rate() const {
@@ -113,17 +127,26 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   const rusage before = usage_now();
   const Time called = clock.now();
   const double alive = loader.stats().alive_seconds;  // seconds, before the call
-  Time start = called;
+  const Seconds length(options.seconds > 0 ? std::min(options.seconds, max_step) : max_step);
+  Time start = called, end = called;
   double waited = 0;
   double first_waited = 0;
   Marks marks(options.seconds);
+  Mark from;
+  bool stocked = emulate;  // the trainer has not yet taken all that lay ready
+  const auto here = [&] {
+    return Mark{since(start), result.images, loader.stats().wait_seconds - first_waited};
+  };
 
   while (const Batch* batch = loader.next()) {
-    if (result.batches == 0) start = clock.now();
+    if (result.batches == 0) {
+      start = clock.now();
+      end = start + std::chrono::duration_cast<Time::duration>(length);
+    }
     if (emulate) {
       const double now_waited = loader.stats().wait_seconds;
       if (result.batches == 0) {
-        pace.start(start);
+        pace.start(start, end);
       } else if (now_waited > waited) {
         pace.waited();
       }
@@ -133,7 +156,8 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
       result.first_batch_seconds = Seconds(start - called).count();
       result.ready_images = batch->count + loader.ready_images();
       first_waited = loader.stats().wait_seconds;
-      marks.add({0, result.ready_images, 0});
+      from = {0, result.ready_images, 0};
+      if (!emulate) marks.add(from);
       if (options.first_batch) options.first_batch();
     }
     ++result.batches;
@@ -145,29 +169,35 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     } else {
       sink = sink + touch(images);
     }
-    if (emulate) {
-      pace.compute(batch->count, options.seconds > 0 ? options.seconds - since(start) : max_step);
-    }
+    if (emulate) pace.compute(batch->count);
     if (stop_requested()) {
       result.stopped = true;
       break;
     }
+    if (stocked && result.images >= result.ready_images) {
+      stocked = false;
+      from = here();
+      marks.add(from);
+    }
     if (options.seconds <= 0) continue;
-    const double now = since(start);
-    marks.add({now, result.images, 0});
-    if (now >= options.seconds) break;
+    const Time now = clock.now();
+    if (!stocked && marks.are_due(Seconds(now - start).count())) marks.add(here());
+    if (now >= end) break;
   }
 
   if (options.finish) options.finish();
-  result.seconds = since(start);
+  Mark last = here();
+  last.images -= std::min(pace.cut_images(), last.images);
+  result.seconds = last.seconds;
   if (outlasts_start(result, loader)) {
-    time_from_first_batch(result, marks);
+    time_from_first_batch(result, marks, from, last);
   } else {
     result.from_start = true;
+    result.demand = rate(last.images, last.seconds - last.waited);
     result.seconds = alive + since(called);
     first_waited = 0;
     result.ready_images = 0;
-    result.timed_images = result.images;
+    result.timed_images = last.images;
     result.timed_seconds = result.seconds;
   }
   result.stall_seconds = loader.stats().wait_seconds - first_waited;

@@ -35,7 +35,8 @@ struct DriveOptions {
 /// MLPerf Storage. Images that lay ready by then do not count towards the rate. Where few batches
 /// follow (at most twice as many as the loader has slots), the clock starts with the loader instead,
 /// so that no image is free. The rate of a run of given length is measured from where it has settled
-/// (tuning/settling.h).
+/// (tuning/settling.h), and that of an emulated trainer only once it has taken what lay ready, which
+/// costs it the same time as other images.
 struct DriveResult {
   std::uint64_t images = 0;  // in all batches, the first included
   std::uint64_t batches = 0;
@@ -43,10 +44,11 @@ struct DriveResult {
   double first_batch_seconds = 0;                 // from the call to the first batch
   double seconds = 0;                             // from the first batch to the end
   bool from_start = false;                        // from the loader's start instead: a short run
-  std::uint64_t ready_images = 0;                 // of `images`, before the clock started
+  std::uint64_t ready_images = 0;                 // that lay ready when the clock started
   std::optional<double> warmup_seconds;           // of `seconds`, not timed; absent: unknown
-  std::uint64_t timed_images = 0;                 // what the rate is of: after these and warm-up
+  std::uint64_t timed_images = 0;                 // what the rate is of; a batch cut off, in part
   double timed_seconds = 0;                       // the time that they took
+  std::optional<double> demand;                   // images/s while the consumer did not wait
   double stall_seconds = 0;                       // waits of the consumer during `seconds`
   std::optional<double> accelerator_utilisation;  // compute / total, when emulating
   std::string digest;                // hex SHA-256 of labels and pixels in order, when requested

@@ -64,10 +64,13 @@ Marks::Marks(double run_seconds) {
   marks_.reserve(max_slices + 2);
 }
 
+bool Marks::are_due(double seconds) const {
+  if (marks_.size() == marks_.capacity()) return false;
+  return marks_.empty() || seconds - marks_.back().seconds >= spacing_;
+}
+
 void Marks::add(const Mark& mark) {
-  if (marks_.size() == marks_.capacity()) return;
-  if (!marks_.empty() && mark.seconds - marks_.back().seconds < spacing_) return;
-  marks_.push_back(mark);
+  if (are_due(mark.seconds)) marks_.push_back(mark);
 }
 
 std::optional<std::size_t> settled_from(std::span<const Mark> marks) {

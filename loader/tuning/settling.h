@@ -23,7 +23,9 @@ class Marks {
  public:
   /// 0: the length is unknown, and no mark is kept.
   explicit Marks(double run_seconds);
-  /// Keeps the mark if it is the first, or far enough from the last one kept.
+  /// Whether a mark then would be kept: it is the first, or far enough from the last one.
+  bool are_due(double seconds) const;
+  /// Keeps the mark if it is due.
   void add(const Mark& mark);
   std::span<const Mark> all() const { return marks_; }
 

@@ -223,8 +223,45 @@ TEST(UnitDrive, a_rate_is_that_of_the_images_that_did_not_lie_ready) {
   EXPECT_EQ(result.images, 240U);
   EXPECT_EQ(result.ready_images, 70U);
   EXPECT_EQ(result.timed_images, 170U);
-  EXPECT_NEAR(result.timed_seconds, 2.4, 1e-9);
-  EXPECT_EQ(result.images_per_second().value(), 170 / result.timed_seconds);
+  EXPECT_NEAR(result.timed_seconds, 1.7, 1e-9);
+  EXPECT_NEAR(result.images_per_second().value(), 100, 1e-6);
+}
+
+// Whatever the batches: those of 64 take 0.64 s each, so that the end cuts one.
+TEST(UnitDrive, an_emulated_trainer_takes_its_rate_however_short_the_run) {
+  for (const std::uint32_t batch : {1U, 10U, 64U, 150U}) {
+    for (const double length : {1.0, 1.7, 4.0, 30.0}) {
+      MadeClock clock;
+      const MemoryDataset dataset(1000);
+      Loader loader(dataset, recipe("none"), {.threads = 0, .batch = batch, .epochs = 0});
+      const DriveResult result =
+          drive(loader, {.seconds = length, .emulate_images_per_second = 100, .clock = &clock});
+      SCOPED_TRACE(join("batches of ", batch, ", ", length, " s"));
+      EXPECT_NEAR(result.seconds, length, result.from_start ? 0.5 : 1e-9);
+      EXPECT_GE(static_cast<double>(result.images), 100 * length);
+      EXPECT_LE(static_cast<double>(result.images), 100 * length + batch) << "the last is cut";
+      if (result.batches < 2) continue;  // no rate
+      if (!result.from_start) {          // the loader's start is on the steady clock
+        EXPECT_NEAR(result.images_per_second().value(), 100, 0.5);
+      }
+      EXPECT_LE(result.images_per_second().value(), 100.5);
+      EXPECT_GE(result.images_per_second().value(), 70);
+      EXPECT_NEAR(result.demand.value(), 100, 1);
+    }
+  }
+}
+
+TEST(UnitDrive, demand_is_of_the_time_without_waits_and_no_less_than_the_rate) {
+  TimedImages slow(1ms);
+  const DriveResult alone = slow.drive({.seconds = 1});
+  ASSERT_TRUE(alone.demand.has_value());
+  EXPECT_GE(*alone.demand, alone.images_per_second().value());
+  // The time before the first batch is asked for is not the consumer's.
+  const MemoryDataset dataset(1000);
+  Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 10});
+  std::this_thread::sleep_for(200ms);
+  const DriveResult late = drive(loader, {});
+  EXPECT_GE(late.demand.value(), late.images_per_second().value());
 }
 
 }  // namespace

@@ -63,10 +63,17 @@ std::string threads_text(const LoadReport& report) {
   return fmt::format("{}, {} of them seen at work", counted(report.threads, "thread"), seen);
 }
 
-/// Too little for a rate is too little to judge by.
+/// Too little for a rate is too little to judge by. The consumer's part is of the time that the rate
+/// is of: the loader's counters also know the time before and after it.
 Figures judged_figures(const LoadReport& report) {
-  if (!report.result.images_per_second()) return {.threads = report.threads};
-  return figures_of(report.stats, report.threads);
+  const std::optional<double> delivered = report.result.images_per_second();
+  const std::optional<double> demand = report.result.demand;
+  if (!delivered || !demand) return {.threads = report.threads};
+  Figures figures = figures_of(report.stats, report.threads);
+  figures.delivered = Rate{*delivered};
+  figures.demand = Rate{*demand};
+  figures.stall = std::max(0.0, 1 - *delivered / *demand);
+  return figures;
 }
 
 std::string limit_text(const LoadReport& report) {

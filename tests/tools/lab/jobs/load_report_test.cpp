@@ -22,6 +22,7 @@ LoadReport report() {
   made.result.seconds = made.result.timed_seconds = 0.22;
   made.result.ready_images = 64;
   made.result.timed_images = 176;
+  made.result.demand = 820;
   return made;
 }
 

@@ -59,7 +59,8 @@ std::vector<std::filesystem::path> without_repeats(
   std::vector<std::filesystem::path> found;
   for (const std::filesystem::path& path : paths) {
     const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
-    if (std::ranges::find(found, plain) == found.end()) found.push_back(plain);
+    const auto is_same = [&](const auto& other) { return same_place(plain, other); };
+    if (std::ranges::none_of(found, is_same)) found.push_back(plain);
   }
   return found;
 }

@@ -5,7 +5,7 @@
 
 namespace feedrate::tools {
 
-/// Each path once, in the order of first mention; `d/test/` is the same as `d/test`.
+/// Each dataset once, as it was first mentioned: `d/test/`, `./d/test` and a link to it are `d/test`.
 std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& paths);
 
 /// Opens the dataset and describes it; the digest is "" when there is no sidecar with one.

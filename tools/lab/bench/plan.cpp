@@ -271,6 +271,11 @@ std::vector<BenchPoint> plan_bench(const BenchOptions& options,
   return planner.points();
 }
 
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
 bool same_point(const Row& a, const Row& b) {
   const bool same_work = a.kind == b.kind && a.tool == b.tool && a.recipe == b.recipe &&
                          a.network == b.network && a.device == b.device &&
@@ -280,8 +285,9 @@ bool same_point(const Row& a, const Row& b) {
   // as_utf8: rows read back from the file have replaced what was not UTF-8 in a name.
   const bool same_source =
       is_trainer_alone(a.kind) ||
-      (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format && a.codec == b.codec &&
-       a.decode == b.decode && a.cache == b.cache && a.threads == b.threads);
+      (a.format == b.format && a.codec == b.codec && a.decode == b.decode && a.cache == b.cache &&
+       a.threads == b.threads &&
+       (as_utf8(a.dataset) == as_utf8(b.dataset) || same_place(a.dataset, b.dataset)));
   return same_work && same_source;
 }
 

@@ -70,7 +70,10 @@ std::vector<BenchPoint> plan_bench(
     const BenchOptions& options, const std::vector<BenchDataset>& datasets, unsigned cores,
     const std::function<bool(const Row&)>& reads = [](const Row&) { return true; });
 
-/// True when both rows measure the same thing.
+/// Whether both lead to the same file or directory.
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b);
+
+/// True when both rows measure the same thing, however their datasets are spelled.
 bool same_point(const Row& a, const Row& b);
 
 }  // namespace feedrate::tools

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "formats/base/error.h"
 #include "tools/console/json_fields.hpp"
@@ -92,9 +93,17 @@ ReadRows read_rows(const std::filesystem::path& file) {
   if (!stream || std::filesystem::is_directory(file)) fail(file, "cannot read it");
   ReadRows found;
   std::size_t number = 0;
+  std::map<std::string, std::size_t> lines;  // and their numbers
   for (std::string line; std::getline(stream, line);) {
     ++number;
     if (line.empty()) continue;
+    // Counted twice, one measurement would look like two that agree.
+    const auto [same, added] = lines.try_emplace(line, number);
+    if (!added) {
+      found.refused.push_back(
+          join(file, ": line ", number, ": the same measurement as line ", same->second));
+      continue;
+    }
     try {
       found.rows.push_back(parse_row(line, file, number));
     } catch (const Error& problem) {

@@ -90,7 +90,7 @@ Row parse_row(std::string_view text, const std::filesystem::path& file, std::siz
 /// The content of a results file.
 struct ReadRows {
   std::vector<Row> rows;
-  std::vector<std::string> refused;  // why, with file and line, for each line that is not a row
+  std::vector<std::string> refused;  // why, with file and line, for each line left out
 };
 /// Throws Error when the file cannot be read or holds no valid row; then with the first line's
 /// problem.

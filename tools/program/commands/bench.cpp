@@ -100,9 +100,12 @@ std::vector<Row> of_this_machine(std::vector<Row> rows) {
   return rows;
 }
 
-void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Row>& rows) {
+void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Row>& rows,
+                        unsigned repeat) {
   std::erase_if(points, [&](const BenchPoint& point) {
-    return std::ranges::any_of(rows, [&](const Row& row) { return same_point(row, point.row); });
+    return std::ranges::any_of(rows, [&](const Row& row) {
+      return row.repeats.size() >= repeat && same_point(row, point.row);
+    });
   });
 }
 
@@ -254,7 +257,7 @@ int show_plan(const BenchRequest& options, const BenchOptions& bench) {
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
   if (options.resume && std::filesystem::exists(options.out)) {
-    leave_out_measured(points, of_this_machine(read_rows(options.out).rows));
+    leave_out_measured(points, of_this_machine(read_rows(options.out).rows), bench.repeat);
   }
   leave_out_unable(peers, points);
   print(options.json ? plan_json(points, bench) : plan_text(points, bench));
@@ -269,7 +272,7 @@ int run_bench(const BenchRequest& options) {
   if (!options.beside_others) alone.emplace();
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
-  leave_out_measured(points, of_this_machine(results.rows()));
+  leave_out_measured(points, of_this_machine(results.rows()), bench.repeat);
   leave_out_unable(peers, points);
   warn_of_doubts(points);
   std::string plan = plan_text(points, bench);
@@ -296,7 +299,7 @@ std::function<int()> prepare_bench(CLI::App& app) {
                              "the report)")
                   ->type_name("FILE");
   app.add_flag("--resume", options->resume,
-               "Measure only points that --out has not, of this machine")
+               "Measure only points that --out has not, of this machine and with as many repeats")
       ->needs(out);
   app.add_flag("--dry-run", options->dry_run, "Print the plan and stop");
   app.add_flag("--beside-others", options->beside_others,

@@ -44,6 +44,7 @@ TEST(UnitBenchPlan, a_path_named_twice_is_one_dataset) {
   using Paths = std::vector<std::filesystem::path>;
   EXPECT_EQ(without_repeats({"d/test", "d/train/", "d/test/", "d/train", "/"}),
             (Paths{"d/test", "d/train", "/"}));
+  EXPECT_EQ(without_repeats({"/usr", "/usr/.", "/usr/bin/.."}), Paths{"/usr"});
 }
 
 TEST(UnitBenchPlan, supply_and_delivered_for_each_dataset_and_thread_count_and_demand_once) {

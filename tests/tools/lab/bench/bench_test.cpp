@@ -113,6 +113,21 @@ TEST_F(CommandsBench, resuming_measures_what_another_machine_has_measured) {
   EXPECT_NE(rows().at(1).at("environment").at("cpu"), "another");
 }
 
+TEST_F(CommandsBench, resuming_wants_as_many_repeats_and_knows_a_dataset_however_it_is_spelled) {
+  const auto planned = [&](const std::string& dataset, const std::string& repeat) {
+    const std::string plan =
+        run(bench({dataset, "--threads", "1", "--seconds", "0.05", "--repeat", repeat, "--out",
+                   at("r.jsonl"), "--resume", "--dry-run", "--json"}));
+    return ordered_json::parse(plan).at("points").size();
+  };
+  run(bench({at("lmdb/train"), "--threads", "1", "--seconds", "0.05", "--repeat", "1", "--out",
+             at("r.jsonl")}));
+  EXPECT_EQ(planned(at("lmdb/train"), "1"), 0U);
+  EXPECT_EQ(planned(at("./lmdb/../lmdb/train"), "1"), 0U);
+  EXPECT_EQ(planned(at("recordio/train"), "1"), 1U);
+  EXPECT_EQ(planned(at("lmdb/train"), "3"), 1U);
+}
+
 TEST_F(CommandsBench, a_shell_takes_a_row_s_command_as_it_was_given) {
   const std::string odd = at("it's [odd] $(x)");
   std::filesystem::copy(at("lmdb/test"), odd);

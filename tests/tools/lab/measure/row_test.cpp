@@ -87,13 +87,28 @@ TEST(HostileRow, a_malformed_line_names_file_and_line_and_the_others_are_kept) {
   const testing::TempDirectory directory;
   const auto file = directory / "results.jsonl";
   const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
-  std::ofstream(file) << good << "\n\n" << good.substr(0, good.size() / 2) << "\n" << good << "\n";
+  std::ofstream(file) << good << "\n\n"
+                      << good.substr(0, good.size() / 2) << "\n"
+                      << to_json_line(testing::supply("lmdb", 4, 9000)) << "\n";
   const ReadRows read = read_rows(file);
   EXPECT_EQ(read.rows.size(), 2U);
   ASSERT_EQ(read.refused.size(), 1U);
   for (const char* part : {"results.jsonl", "line 3", "not a row of results"}) {
     EXPECT_NE(read.refused[0].find(part), std::string::npos) << read.refused[0];
   }
+}
+
+TEST(HostileRow, a_measurement_that_is_there_twice_counts_once) {
+  const testing::TempDirectory directory;
+  const auto file = directory / "doubled.jsonl";
+  const std::string line = to_json_line(testing::supply("lmdb", 2, 6000));
+  std::ofstream(file) << line << "\n"
+                      << to_json_line(testing::supply("lmdb", 4, 6000)) << "\n"
+                      << line << "\n";
+  const ReadRows read = read_rows(file);
+  EXPECT_EQ(read.rows.size(), 2U);
+  ASSERT_EQ(read.refused.size(), 1U);
+  EXPECT_EQ(read.refused[0], file.string() + ": line 3: the same measurement as line 1");
 }
 
 TEST(HostileRow, a_row_of_another_schema_says_so) {

@@ -50,6 +50,23 @@ TEST(UnitComparison, only_points_of_the_same_images_and_options_are_compared) {
   EXPECT_TRUE(compare({supply("lmdb", 1, 1)}, {supply("lmdb", 2, 1)}).points.empty());
 }
 
+TEST(UnitComparison, datasets_that_are_stored_alike_are_not_pooled) {
+  auto slow = supply("lmdb", 1, 1000), fast = supply("lmdb", 1, 4000);
+  slow.dataset = "disk/lmdb";
+  fast.dataset = "./memory/lmdb/";
+  auto faster = fast;
+  faster.dataset = "memory/lmdb";
+  for (double& rate : faster.repeats) rate *= 2;
+  const Comparison found = compare({slow, fast}, {slow, faster});
+  ASSERT_EQ(found.points.size(), 2U);
+  EXPECT_EQ(found.points[0].format, "lmdb × raw (disk/lmdb)");
+  EXPECT_EQ(found.points[0].change(), Change::none);
+  EXPECT_EQ(found.points[1].format, "lmdb × raw (memory/lmdb)");
+  EXPECT_NEAR(found.points[1].ratio(), 2, 1e-9);
+  // One that has moved is still the same.
+  EXPECT_EQ(compare({slow}, {fast}).points.at(0).format, "lmdb × raw");
+}
+
 TEST(UnitComparison, another_machine_and_the_doubts_of_each_file_are_told) {
   auto after = supply("lmdb", 1, 1000);
   EXPECT_TRUE(compare({after}, {after}).doubts.empty());

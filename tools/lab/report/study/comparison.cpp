@@ -27,6 +27,20 @@ auto key_of(const Row& row) {
                     row.tool, format, row.threads, row.compute_threads);
 }
 
+using PointKey = decltype(key_of(Row{}));
+
+/// The points that a file has of several datasets, which are stored alike.
+std::set<PointKey> of_several_datasets(const Rows& rows) {
+  std::map<PointKey, std::string> paths;
+  std::set<PointKey> found;
+  for (const Row& row : rows) {
+    if (is_trainer_alone(row.kind)) continue;
+    const PointKey key = key_of(row);
+    if (paths.try_emplace(key, plain_path(row)).first->second != plain_path(row)) found.insert(key);
+  }
+  return found;
+}
+
 struct Sides {
   std::vector<const Row*> before, after;
 };
@@ -98,21 +112,29 @@ Comparison compare(const Rows& before, const Rows& after) {
   Rows all = before;
   all.insert(all.end(), after.begin(), after.end());
   const std::map<std::string, std::string> datasets = dataset_names(all);
-  std::map<decltype(key_of(Row{})), Sides> sides;
-  for (const Row& row : before) sides[key_of(row)].before.push_back(&row);
-  for (const Row& row : after) sides[key_of(row)].after.push_back(&row);
+  std::set<PointKey> several = of_several_datasets(before);
+  several.merge(of_several_datasets(after));
+  std::map<std::pair<PointKey, std::string>, Sides>
+      sides;  // by the path, too, where it tells them apart
+  const auto side = [&](const Row& row) -> Sides& {
+    const PointKey key = key_of(row);
+    return sides[{key, several.contains(key) ? plain_path(row) : ""}];
+  };
+  for (const Row& row : before) side(row).before.push_back(&row);
+  for (const Row& row : after) side(row).after.push_back(&row);
   Comparison comparison;
-  for (const auto& [key, rows] : sides) {
+  for (const auto& [point, rows] : sides) {
     if (rows.before.empty() || rows.after.empty()) {
       ++(rows.after.empty() ? comparison.only_before : comparison.only_after);
       continue;
     }
     const Row& row = *rows.after.front();
+    const auto& [format, path] = std::pair(std::get<8>(point.first), point.second);
     const Point from = pool(rows.before), to = pool(rows.after);
     if (from.rate <= 0 || to.rate <= 0) continue;
     comparison.points.push_back({.study = empty_study(row, datasets.at(row.digest)).title(),
                                  .kind = row.kind,
-                                 .format = std::get<8>(key),
+                                 .format = path.empty() ? format : join(format, " (", path, ")"),
                                  .threads = row.threads,
                                  .before = from.rate,
                                  .after = to.rate,

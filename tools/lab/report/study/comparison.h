@@ -18,7 +18,7 @@ std::string_view name_of(Change change);
 struct ComparedPoint {
   std::string study;   // "lenet on mnist, cpu, fp32, batch 64"
   std::string kind;    // "delivered"
-  std::string format;  // "lmdb × raw"
+  std::string format;  // "lmdb × raw", and the path where others are stored alike
   std::optional<unsigned> threads;
   double before = 0;  // images/s, median
   double after = 0;
@@ -42,8 +42,9 @@ struct Comparison {
   std::string summary() const;
 };
 
-/// Rows are of one point where all that was asked for is equal and the images are the same. Rates
-/// of 0 are left out.
+/// Rows are of one point where all that was asked for is equal and the images are the same. Where a
+/// file has several datasets that are stored alike, their paths must be the same, too. Rates of 0
+/// are left out.
 Comparison compare(const std::vector<Row>& before, const std::vector<Row>& after);
 
 }  // namespace feedrate::tools

@@ -10,6 +10,8 @@
 namespace feedrate::tools {
 using namespace formats;
 
+namespace fs = std::filesystem;
+
 namespace {
 
 using RowList = std::vector<const Row*>;
@@ -69,14 +71,14 @@ class WaysStored {
   WaysStored(const Study& study, const std::vector<Row>& rows) {
     for (const Row& row : rows) {
       if (belongs(study, row) && !is_trainer_alone(row.kind)) {
-        paths_[format_and_codec(row)].insert(row.dataset);
+        paths_[format_and_codec(row)].insert(plain_path(row));
       }
     }
   }
   /// "lmdb × raw" or "lmdb × raw (data/lmdb)"
   std::string of(const Row& row) const {
     const std::string way = format_and_codec(row);
-    return paths_.at(way).size() < 2 ? way : join(way, " (", row.dataset, ")");
+    return paths_.at(way).size() < 2 ? way : join(way, " (", plain_path(row), ")");
   }
 
  private:
@@ -138,6 +140,11 @@ Study empty_study(const Row& row, const std::string& dataset) {
           .precision = row.precision.value_or(""),
           .recipe = row.recipe,
           .batch = row.batch};
+}
+
+std::string plain_path(const Row& row) {
+  const fs::path path = fs::path(row.dataset).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).string();
 }
 
 std::string row_label(const Row& row) { return label(row, format_and_codec(row)); }

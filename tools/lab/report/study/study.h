@@ -45,6 +45,9 @@ struct Study {
 /// The study that a row belongs to, without points. `dataset` is the name of its images.
 Study empty_study(const Row& row, const std::string& dataset);
 
+/// The path of a row's dataset, in one of its spellings: "data/lmdb" for "./data/lmdb/".
+std::string plain_path(const Row& row);
+
 /// What a row's curve is called: "lmdb × raw", "pytorch · lmdb × raw, cold".
 std::string row_label(const Row& row);
 

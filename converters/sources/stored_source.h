@@ -12,6 +12,7 @@ namespace feedrate::converters {
 class StoredSource : public Source {
  public:
   using Source::Source;
+  bool reads_everything() const override { return true; }
   std::vector<std::string> splits(std::span<const std::filesystem::path> inputs) const override;
   /// The dataset's samples in its own order, with their names, labels, boxes and encoded bytes.
   std::unique_ptr<SampleStream> open(std::span<const std::filesystem::path> inputs,

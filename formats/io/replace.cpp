@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "formats/base/error.h"
@@ -24,15 +23,6 @@ fs::path replaceable(const fs::path& path) {
     fail_errno(path, "cannot create", failure);
   }
   return target;
-}
-
-void expect_replaceable_outside(const fs::path& dataset, const fs::path& path) {
-  const fs::path place = fs::weakly_canonical(fs::absolute(replaceable(path))),
-                 home = fs::weakly_canonical(dataset);
-  if (home.empty()) return;
-  if (std::ranges::mismatch(home, place).in1 == home.end()) {
-    fail(path, "cannot replace: lies in the dataset ", dataset, ", which is being read");
-  }
 }
 
 bool is_device(const fs::path& path) {

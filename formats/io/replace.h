@@ -12,11 +12,6 @@ namespace feedrate::formats {
 /// not writable. Call it before long work.
 std::filesystem::path replaceable(const std::filesystem::path& path);
 
-/// Throws Error as replaceable() does, and where `path` is `dataset`'s file or lies in its
-/// directory: what is read must not be written over. An empty `dataset` is nowhere.
-void expect_replaceable_outside(const std::filesystem::path& dataset,
-                                const std::filesystem::path& path);
-
 /// True for a device, pipe or terminal, which must be written to: a rename would destroy it.
 bool is_device(const std::filesystem::path& path);
 

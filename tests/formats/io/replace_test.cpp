@@ -46,22 +46,6 @@ TEST(HostileReplace, a_place_where_no_file_can_be_is_named_before_the_work) {
   expect_error([&] { replaceable(directory.path()); }, {"is a directory"});
 }
 
-TEST(HostileReplace, a_file_of_a_dataset_that_is_read_is_not_replaced) {
-  const TempDirectory directory;
-  const fs::path dataset = directory / "set";
-  fs::create_directories(dataset / "deep");
-  write_text(dataset / "data.mdb", "images");
-  for (const fs::path& home : {dataset, dataset / "", dataset / "data.mdb"}) {
-    expect_error([&] { expect_replaceable_outside(home, dataset / "data.mdb"); },
-                 {"data.mdb", "lies in the dataset", "set"});
-  }
-  expect_error([&] { expect_replaceable_outside(dataset, dataset / "deep/new"); }, {"deep/new"});
-  expect_error([&] { expect_replaceable_outside(fs::current_path(), "new"); }, {"new"});
-  for (const fs::path& home : {dataset, fs::path()}) {
-    EXPECT_NO_THROW(expect_replaceable_outside(home, directory / "set.trace"));
-  }
-}
-
 TEST(HostileReplace, several_that_write_one_file_leave_the_whole_of_one) {
   const TempDirectory directory;
   constexpr std::size_t bytes = std::size_t{3} << 20;  // more than is written at once

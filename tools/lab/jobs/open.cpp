@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "formats/io/replace.h"
+#include "tools/console/advice.h"
 #include "tools/console/console.h"
 #include "tools/console/text.h"
 #include "tools/lab/jobs/device_decoding.h"
@@ -72,11 +72,6 @@ Opened open(const TrainingRequest& request) {
     expect_device_decodes(*opened.dataset, opened.augmentation);
   }
   opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
-  for (const std::filesystem::path& file : {request.files.checkpoint, request.files.features}) {
-    if (file.empty()) continue;
-    expect_replaceable_outside_data(request.data.path, request.data.order, file);
-    expect_replaceable_outside(request.validation.path, file);
-  }
   if (trains) opened.validation = open_validation(request, opened, augmentation);
   return opened;
 }

@@ -30,8 +30,7 @@ struct Opened {
   std::uint64_t epoch_images() const { return picks ? picks->size() : dataset->size(); }
 };
 
-/// Takes a complete request, which must outlive the result. Also checks what is needed only when
-/// training has ended. Throws Error when a name, a file, the device or the number of ranks does not
+/// Takes a complete request, which must outlive the result. Throws Error when a name, a file, the device or the number of ranks does not
 /// fit.
 Opened open(const TrainingRequest& request);
 

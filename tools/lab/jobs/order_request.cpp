@@ -8,7 +8,6 @@
 
 #include "formats/base/text.h"
 #include "formats/io/file.h"
-#include "formats/io/replace.h"
 #include "loader/order/joined.h"
 
 namespace feedrate::tools {
@@ -16,6 +15,8 @@ using namespace formats;
 using namespace loader;
 
 namespace {
+
+constexpr std::string_view balanced = "balanced";
 
 std::optional<double> real_number(std::string_view text) {
   double value = 0;
@@ -42,7 +43,7 @@ std::vector<Number> numbers_in(const std::filesystem::path& file, const char* ex
 }
 
 std::vector<double> weights_of(const std::string& weights, const Dataset& dataset) {
-  if (weights == "balanced") return balancing_weights(labels_of(dataset));
+  if (weights == balanced) return balancing_weights(labels_of(dataset));
   auto numbers = numbers_in<double>(weights, "a number", real_number);
   if (numbers.size() != dataset.size()) {
     fail(weights, "holds ", numbers.size(), " weights, expected one for each of the ",
@@ -95,10 +96,15 @@ OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
 
 }  // namespace
 
-void expect_replaceable_outside_data(const std::filesystem::path& path, const OrderRequest& request,
-                                     const std::filesystem::path& file) {
-  if (request.mix.empty()) return expect_replaceable_outside(path, file);
-  for (const MixWord& word : words_of(request.mix)) expect_replaceable_outside(word.path, file);
+std::vector<std::filesystem::path> weight_files(const OrderRequest& request) {
+  if (request.weights == balanced) return {};
+  return {request.weights};
+}
+
+std::vector<std::filesystem::path> mix_paths(const OrderRequest& request) {
+  std::vector<std::filesystem::path> paths;
+  for (const MixWord& word : words_of(request.mix)) paths.emplace_back(word.path);
+  return paths;
 }
 
 OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle) {

@@ -21,9 +21,10 @@ struct OrderRequest {
   std::uint64_t draws = 0;        // samples in an epoch of weights or of a mix; 0: all there are
 };
 
-/// Throws Error where `file` cannot be put or lies in the data: in `path`, or a dataset of the mix.
-void expect_replaceable_outside_data(const std::filesystem::path& path, const OrderRequest& request,
-                                     const std::filesystem::path& file);
+/// The file of the weights, if they are in one.
+std::vector<std::filesystem::path> weight_files(const OrderRequest& request);
+/// The datasets of the mix. Throws Error for a mix that cannot be read.
+std::vector<std::filesystem::path> mix_paths(const OrderRequest& request);
 
 struct OpenedData {
   std::unique_ptr<formats::Dataset> dataset;

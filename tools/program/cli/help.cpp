@@ -166,11 +166,6 @@ CLI::Option* add_json(CLI::App& app, bool& json) {
   return app.add_flag("--json", json, "Print one JSON object to stdout")->group("Output");
 }
 
-CLI::Option* add_output(CLI::App& app, const std::string& name, std::filesystem::path& path,
-                        const std::string& description, const std::string& place) {
-  return app.add_option(name, path, description)->type_name(place)->group("Output");
-}
-
 CLI::Option* add_threads(CLI::App& app, unsigned& threads, std::string_view description) {
   return add_option(app,
                     {.name = "threads", .unit = "N", .sentence = description, .max = max_threads},

@@ -2,7 +2,6 @@
 // The options of commands, most of them made from rows of settings, and those that have the same
 // meaning in several commands.
 
-#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -56,9 +55,6 @@ void add_settings(CLI::App& app, Settings& settings, std::initializer_list<const
 CLI::Option* add_list(CLI::App& app, const formats::BoundList& list);
 
 CLI::Option* add_json(CLI::App& app, bool& json);
-/// A file or directory that the command writes in addition to its output on stdout.
-CLI::Option* add_output(CLI::App& app, const std::string& name, std::filesystem::path& path,
-                        const std::string& description, const std::string& place = "FILE");
 /// Threads of anything but a loader, with a description of their own. 0: every core.
 CLI::Option* add_threads(CLI::App& app, unsigned& threads, std::string_view description);
 

@@ -30,6 +30,7 @@
 #include "tools/program/cli/misuse.h"
 #include "tools/program/cli/page.h"
 
+#include "tools/program/cli/paths.h"
 namespace feedrate::tools {
 using namespace formats;
 
@@ -96,6 +97,7 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   std::string lost;
   try {
     const int status = work();
+    expect_outputs_apart(*app);
     lost = lost_pages_of_process();
     // Another rank of a training may have had the signal.
     if (stop_requested()) die_of(stop_signal() != 0 ? stop_signal() : SIGTERM);

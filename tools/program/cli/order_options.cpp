@@ -4,29 +4,36 @@
 #include <vector>
 
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 
 void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& what,
                  OrderRequest& order) {
-  auto* dataset = app.add_option("PATH", path, what);
+  auto* dataset = add_input(app, "PATH", path, what);
   std::vector<CLI::Option*> ways;
   const auto way = [&](CLI::Option* option, const char* type) {
     for (CLI::Option* other : ways) option->excludes(other);
     ways.push_back(option);
     return option->type_name(type);
   };
-  way(app.add_option("--order", order.order,
-                     "The samples of an epoch: a file with an index in each line"),
+  way(add_input(app, "--order", order.order,
+                "The samples of an epoch: a file with an index in each line"),
       "FILE");
-  way(app.add_option("--weights", order.weights,
-                     "Draw samples by weight: a file with a number in each line, or balanced"),
+  way(add_paths(
+          app,
+          app.add_option("--weights", order.weights,
+                         "Draw samples by weight: a file with a number in each line, or balanced"),
+          {.paths = [&order] { return weight_files(order); }}),
       "FILE");
   way(app.add_option("--groups", order.groups,
                      "Put P classes with K samples of each together in a batch"),
       "PxK");
-  way(app.add_option("--mix", order.mix,
-                     "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH"),
+  way(add_paths(
+          app,
+          app.add_option("--mix", order.mix,
+                         "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH"),
+          {.paths = [&order] { return mix_paths(order); }}),
       "LIST")
       ->excludes(dataset);
   add_option(app,

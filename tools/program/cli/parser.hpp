@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/program/cli/paths.h"
+
 namespace feedrate::tools {
 
 struct OptionFacts {
@@ -17,6 +19,7 @@ class Parser : public CLI::App {
  public:
   using CLI::App::App;
   std::map<const CLI::Option*, OptionFacts> facts;  // of options that rows declared
+  std::vector<PathOption> paths;                    // of options that name paths
 };
 
 /// Of any option of an app that prepared() made.

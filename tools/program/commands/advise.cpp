@@ -18,6 +18,7 @@
 #include "tools/lab/measure/environment.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 #include "trainer/networks/network.h"
 
 namespace feedrate::tools {
@@ -148,7 +149,7 @@ Advice advise(const AdviseRequest& options) {
 
 std::function<int()> prepare_advise(CLI::App& app) {
   auto options = std::make_shared<AdviseRequest>();
-  app.add_option("PATH", options->training.data.path, "The dataset")->required();
+  add_input(app, "PATH", options->training.data.path, "The dataset")->required();
   TrainingRequest& training = options->training;
   auto* network =
       add_option(app, network_row, training.model.network)->description("The network to feed");

@@ -33,6 +33,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 
+#include "tools/program/cli/paths.h"
 namespace feedrate::tools {
 using namespace formats;
 
@@ -265,6 +266,13 @@ int show_plan(const BenchRequest& options, const BenchOptions& bench) {
 }
 
 int run_bench(const BenchRequest& options) {
+/// The plan and the datasets that it names.
+std::vector<std::filesystem::path> planned_paths(const std::filesystem::path& plan) {
+  std::vector<std::filesystem::path> paths = read_plan(plan).paths;
+  paths.push_back(plan);
+  return paths;
+}
+
   const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   if (options.dry_run) return show_plan(options, bench);
   Results results(options);
@@ -291,13 +299,18 @@ int run_bench(const BenchRequest& options) {
 std::function<int()> prepare_bench(CLI::App& app) {
   auto options = std::make_shared<BenchRequest>();
   BenchOptions& bench = options->bench;
-  auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
-  auto* plan = app.add_option("--plan", options->plan, "Measure the plan in this file instead")
-                   ->type_name("FILE");
-  auto* out = app.add_option("--out", options->out,
-                             "Results file, one JSON line for each point (default: none; print "
-                             "the report)")
-                  ->type_name("FILE");
+  auto* paths = add_input(app, "PATH", bench.paths, "Datasets that hold the same images");
+  auto* plan =
+      add_paths(app,
+                app.add_option("--plan", options->plan, "Measure the plan in this file instead"),
+                {.paths = [options] { return planned_paths(options->plan); }})
+          ->type_name("FILE");
+  auto* out = add_output(app,
+                         {.name = "--out",
+                          .description = "Results file, one JSON line for each point (default: "
+                                         "none; print the report)",
+                          .use = PathUse::writes},
+                         options->out);
   app.add_flag("--resume", options->resume,
                "Measure only points that --out has not, of this machine and with as many repeats")
       ->needs(out);

@@ -19,6 +19,7 @@
 #include "tools/lab/measure/environment.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 #include "tools/program/cluster/convert_ranks.h"
 #include "tools/program/cluster/own_part.h"
 #include "tools/program/commands/convert_report.h"
@@ -130,6 +131,11 @@ std::vector<std::string> wanted_splits(const Source& from, const ConvertRequest&
   std::vector<std::string_view> names(splits.begin(), splits.end());
   names.emplace_back("all");
   throw Error(unknown_kind("split", asked, names));
+}
+
+/// Published files are known by their names, so others may lie beside them.
+std::vector<fs::path> wholly_read(const ConvertRequest& options) {
+  return source(options.source).reads_everything() ? options.inputs : std::vector<fs::path>();
 }
 
 ConvertOptions conversion_settings(const ConvertRequest& options) {
@@ -269,12 +275,18 @@ std::function<int()> prepare_convert(CLI::App& app) {
   const std::vector<CLI::Option*> operands = {
       add_argument(app, "SOURCE", source_row, options->source)
           ->description(fmt::format("Kind of input: {}", fmt::join(kind_names(sources()), ", "))),
-      app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
+      add_paths(
+          app,
+          app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
+          {.paths = [options] { return wholly_read(*options); }}),
       add_option(app, format_row, options->format)
           ->description(
               fmt::format("Format to write: {}", fmt::join(kind_names(containers()), ", "))),
-      app.add_option("--out", options->out, "Directory to create; it must not exist")
-          ->type_name("PATH")};
+      add_output(app,
+                 {.name = "--out",
+                  .description = "Directory to create; it must not exist",
+                  .use = PathUse::creates},
+                 options->out)};
   for (CLI::Option* operand : operands) operand->required();
   add_option(app, split_row, options->split);
   add_option(app, encode_row, options->encoding)
@@ -282,7 +294,7 @@ std::function<int()> prepare_convert(CLI::App& app) {
                                 fmt::join(kind_names(codecs()), ", ")));
   add_option(app, resize_row, options->resize);
   CLI::Option* const boxes =
-      app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
+      add_input(app, "--boxes", options->boxes, "Annotations: archives or directories of XML")
           ->type_name("FILE");
   app.add_flag("--no-boxes", options->no_boxes, "Leave out bounding boxes")->excludes(boxes);
   add_option(app, fix_row, options->fix);
@@ -306,8 +318,9 @@ std::function<int()> prepare_convert(CLI::App& app) {
     for (CLI::Option* operand : operands) operand->required(false);
   };
   CLI::Option* const join_option =
-      app.add_option_function<fs::path>("--join", set_join, "Join the finished parts of PATH")
-          ->type_name("PATH");
+      app.add_option_function<fs::path>("--join", set_join, "Join the finished parts of PATH");
+  add_paths(app, join_option, {.paths = [options] { return std::vector{options->join}; }})
+      ->type_name("PATH");
   add_option(app, {.name = "limit", .unit = "N", .sentence = "Stop after N images", .min = 1},
              options->limit);
   app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");

@@ -12,6 +12,7 @@
 #include "tools/console/text.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -27,6 +28,15 @@ struct FetchRequest {
   std::filesystem::path out;
   std::string from;
 };
+
+/// The files that --from names, if it is a directory.
+std::vector<std::filesystem::path> taken_files(const FetchRequest& options) {
+  std::vector<std::filesystem::path> files;
+  for (const PublishedFile& file : published_set(options.what).files()) {
+    files.push_back(std::filesystem::path(options.from) / file.name);
+  }
+  return files;
+}
 
 int run_fetch(const FetchRequest& options) {
   const GracefulStop graceful;
@@ -55,10 +65,15 @@ std::function<int()> prepare_fetch(CLI::App& app) {
                options->what)
       ->required()
       ->description(fmt::format("One of {}", fmt::join(known, ", ")));
-  app.add_option("--out", options->out, "Directory for the files; created if missing")
-      ->type_name("DIR")
+  add_output(app,
+             {.name = "--out",
+              .description = "Directory for the files; created if missing",
+              .use = PathUse::fills},
+             options->out)
       ->required();
-  app.add_option("--from", options->from, "Take the files from here instead of the mirrors")
+  CLI::Option* from =
+      app.add_option("--from", options->from, "Take the files from here instead of the mirrors");
+  add_paths(app, from, {.paths = [options] { return taken_files(*options); }})
       ->type_name("URL|DIR");
   return [options] { return run_fetch(*options); };
 }

@@ -16,6 +16,7 @@
 #include "tools/console/text.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -117,7 +118,7 @@ int run_index(const IndexRequest& options) {
 
 std::function<int()> prepare_index(CLI::App& app) {
   auto options = std::make_shared<IndexRequest>();
-  app.add_option("PATH", options->path, "The dataset: a directory, or one file of it")->required();
+  add_input(app, "PATH", options->path, "The dataset: a directory, or one file of it")->required();
   CLI::Option* crops = app.add_flag(
       "--crops", options->crops,
       "Index the inside of JPEGs, so that crops are decoded faster, to the same pixels");

@@ -11,6 +11,7 @@
 #include "tools/console/signals.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 #include "tools/program/commands/inspect_report.h"
 
 namespace feedrate::tools {
@@ -56,13 +57,15 @@ int run_inspect(const InspectRequest& options) {
 
 std::function<int()> prepare_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectRequest>();
-  app.add_option("PATH", options->path, "The dataset")->required();
+  add_input(app, "PATH", options->path, "The dataset")->required();
   add_option(
       app,
       {.name = "samples", .unit = "N", .sentence = "Number of samples to list, from the first"},
       options->samples);
   app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
-  add_output(app, "--sheet", options->sheet, "Draw images of every class into this PNG file");
+  add_output(app,
+             {.name = "--sheet", .description = "Draw images of every class into this PNG file"},
+             options->sheet);
   add_json(app, options->json);
   return [options] { return run_inspect(*options); };
 }

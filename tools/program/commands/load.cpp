@@ -24,6 +24,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/order_options.h"
+#include "tools/program/cli/paths.h"
 #include "tools/program/commands/load_watch.h"
 #include "tools/program/commands/log_options.h"
 #include "trainer/settings.h"
@@ -69,10 +70,6 @@ Fields start_of(const LoadRequest& options, const LoaderOptions& settings, const
 
 LoadReport load(const LoadRequest& options) {
   const GracefulStop graceful;
-  // A file that cannot be written is refused before the measurement, not after it.
-  for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
-    if (!file.empty()) expect_replaceable_outside_data(options.path, options.order, file);
-  }
   const auto [dataset, picks] =
       open_data(options.path, options.order, options.settings.shuffle.value_or(true));
   const LoaderSetup setup = set_up(options.settings, *dataset, picks.get(), Spelling::shell);
@@ -197,9 +194,12 @@ void add_source_options(CLI::App& app, LoadRequest& options) {
 
 void add_load_outputs(CLI::App& app, LoadRequest& options) {
   app.add_flag("--no-digest", options.no_digest, "Skip the pass that computes the digest");
-  add_output(app, "--quarantine", options.quarantine,
-             "List bad samples: file, offset, index, key, reason");
-  add_output(app, "--trace", options.trace, "Record what every thread did, for Perfetto");
+  add_output(
+      app,
+      {.name = "--quarantine", .description = "List bad samples: file, offset, index, key, reason"},
+      options.quarantine);
+  add_output(app, {.name = "--trace", .description = "Record what every thread did, for Perfetto"},
+             options.trace);
   for (const LogKind& log : log_kinds) {
     if (log.follows_load) add_log(app, log, options.logs);
   }

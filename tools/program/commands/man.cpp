@@ -12,6 +12,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/page.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -166,7 +167,11 @@ std::function<int()> prepare_man(CLI::App& app) {
        .check =
            [](std::string_view name) { expect_known("command", name, documented_commands()); }},
       options->command);
-  add_output(app, "--out", options->out, "Write every page into this directory", "DIR")
+  add_output(app,
+             {.name = "--out",
+              .description = "Write every page into this directory",
+              .use = PathUse::fills},
+             options->out)
       ->excludes(command);
   return [options] { return run_man(*options); };
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "formats/io/replace.h"
 #include "formats/means/mean_format.h"
 #include "tools/console/console.h"
 #include "tools/console/json_fields.hpp"
@@ -15,6 +14,7 @@
 #include "tools/console/text.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 #include "tools/program/commands/shape_fields.h"
 
 namespace feedrate::tools {
@@ -141,10 +141,7 @@ namespace {
 
 int run_mean(const MeanRequest& options) {
   const GracefulStop graceful;
-  if (!options.out.empty()) {
-    mean_format(options.out);
-    replaceable(options.out);
-  }
+  if (!options.out.empty()) mean_format(options.out);
   const Means found =
       mean_format_of(options.path) != nullptr ? convert(options) : measure_means(options);
   if (found.layout) {
@@ -161,12 +158,14 @@ int run_mean(const MeanRequest& options) {
 
 std::function<int()> prepare_mean(CLI::App& app) {
   auto options = std::make_shared<MeanRequest>();
-  app.add_option("PATH", options->path, "The dataset, or a mean image")->required();
+  add_input(app, "PATH", options->path, "The dataset, or a mean image")->required();
   std::string extensions;
   for (const MeanFormat* format : mean_formats()) {
     extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
   }
-  add_output(app, "--out", options->out, "Write the mean image to this file: " + extensions);
+  add_output(app,
+             {.name = "--out", .description = "Write the mean image to this file: " + extensions},
+             options->out);
   add_threads(app, options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);
   return [options] { return run_mean(*options); };

@@ -12,6 +12,7 @@
 #include "tools/lab/report/write/output.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -58,12 +59,6 @@ int run_comparison(const ReportRequest& options) {
 
 int run_report(const ReportRequest& options) {
   if (options.compare) return run_comparison(options);
-  for (const fs::path& file : {options.html, options.csv}) {
-    std::error_code ignored;
-    if (fs::equivalent(file, options.results.front(), ignored)) {
-      fail(file, "holds the results; write to another file");
-    }
-  }
   const Report report = make_report(read(options.results.front()));
   if (!options.html.empty()) write(options.html, report_html(report));
   if (!options.csv.empty()) write(options.csv, report_csv(report));
@@ -75,13 +70,16 @@ int run_report(const ReportRequest& options) {
 
 std::function<int()> prepare_report(CLI::App& app) {
   auto options = std::make_shared<ReportRequest>();
-  app.add_option("RESULTS", options->results, "Results of 'feedrate bench'; two to compare")
+  add_input(app, "RESULTS", options->results, "Results of 'feedrate bench'; two to compare")
       ->required();
   auto* compare = app.add_flag("--compare", options->compare,
                                "Say of each point whether the second file is faster");
-  add_output(app, "--html", options->html, "Write one page with charts, which opens offline")
+  add_output(app,
+             {.name = "--html", .description = "Write one page with charts, which opens offline"},
+             options->html)
       ->excludes(compare);
-  add_output(app, "--csv", options->csv, "Write every row as CSV")->excludes(compare);
+  add_output(app, {.name = "--csv", .description = "Write every row as CSV"}, options->csv)
+      ->excludes(compare);
   auto* markdown =
       app.add_flag("--markdown", options->markdown, "Print Markdown instead of plain text");
   add_json(app, options->json)->excludes(markdown);

@@ -7,6 +7,7 @@
 #include "tools/console/console.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 
@@ -25,7 +26,7 @@ int run_status(const StatusRequest& options) {
 
 std::function<int()> prepare_status(CLI::App& app) {
   auto options = std::make_shared<StatusRequest>();
-  app.add_option("PATH", options->path, "What was given to 'feedrate convert' as --out")
+  add_input(app, "PATH", options->path, "What was given to 'feedrate convert' as --out")
       ->required();
   add_json(app, options->json);
   return [options] { return run_status(*options); };

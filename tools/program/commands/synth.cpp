@@ -11,6 +11,7 @@
 #include "tools/console/text.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -46,8 +47,11 @@ std::function<int()> prepare_synth(CLI::App& app) {
                options->what)
       ->required()
       ->description(fmt::format("Dataset to imitate: {}", fmt::join(known, ", ")));
-  app.add_option("--out", options->out, "Directory to create; it must not exist")
-      ->type_name("DIR")
+  add_output(app,
+             {.name = "--out",
+              .description = "Directory to create; it must not exist",
+              .use = PathUse::creates},
+             options->out)
       ->required();
   add_option(app,
              {.name = "images", .unit = "N", .sentence = "Images of the training split", .min = 1},

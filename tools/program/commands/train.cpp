@@ -10,6 +10,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/order_options.h"
+#include "tools/program/cli/paths.h"
 #include "tools/program/commands/log_options.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/optimizers/optimizer.h"
@@ -90,7 +91,7 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
     check_device_decode(request.feed.decode, request.device.name, request.feed.loader.pixels);
   });
   add_option(app, mode_row, request.mode);
-  app.add_option("--val", request.validation.path, "Validate on this dataset at the end")
+  add_input(app, "--val", request.validation.path, "Validate on this dataset at the end")
       ->type_name("PATH");
   add_option(app,
              {.name = "val_every", .unit = "N", .sentence = "And after every N epochs", .min = 1},
@@ -149,17 +150,19 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
 void add_train_outputs(CLI::App& app, TrainRequest& options) {
   TrainingRequest& request = options.request;
   app.option_defaults()->group("Output");
-  app.add_option("--checkpoint", request.files.checkpoint,
-                 "Save parameters and position at the end")
-      ->type_name("FILE")
+  add_output(app,
+             {.name = "--checkpoint",
+              .description = "Save parameters and position at the end",
+              .may_replace = "--resume"},
+             request.files.checkpoint)
       ->excludes("--resident");
   add_option(
       app,
       {.name = "checkpoint_every", .unit = "N", .sentence = "And after every N steps", .min = 1},
       request.files.save_every)
       ->needs("--checkpoint");
-  app.add_option("--out", request.files.features, "Write the features of --mode features as .npy")
-      ->type_name("FILE")
+  add_output(app, {.name = "--out", .description = "Write the features of --mode features as .npy"},
+             request.files.features)
       ->excludes("--resident");
   for (const LogKind& log : log_kinds) add_log(app, log, request.files.logs);
   add_json(app, options.json);
@@ -170,7 +173,7 @@ std::function<int()> prepare_train(CLI::App& app) {
   TrainingRequest& request = options->request;
   add_data_options(app, request);
   add_length_options(app, request);
-  app.add_option("--resume", request.files.resume, "Resume from this checkpoint")
+  add_input(app, "--resume", request.files.resume, "Resume from this checkpoint")
       ->type_name("FILE")
       ->excludes("--resident");
   add_machine_options(app, request);

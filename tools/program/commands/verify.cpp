@@ -18,6 +18,7 @@
 #include "tools/console/text.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -272,8 +273,8 @@ int run_verify(const VerifyRequest& options) {
 
 std::function<int()> prepare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyRequest>();
-  app.add_option("PATH", options->path, "The dataset")->required();
-  app.add_option("--against", options->against, "Compare with this dataset and show what differs")
+  add_input(app, "PATH", options->path, "The dataset")->required();
+  add_input(app, "--against", options->against, "Compare with this dataset and show what differs")
       ->type_name("PATH");
   add_threads(app, options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);

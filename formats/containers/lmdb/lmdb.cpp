@@ -12,6 +12,7 @@
 #include "formats/containers/describe.h"
 #include "formats/containers/lmdb/lmdb_check.h"
 #include "formats/containers/lmdb/lmdb_dialect.h"
+#include "formats/containers/lmdb/lmdb_store.h"
 #include "formats/containers/lmdb/lmdb_writer.h"
 #include "formats/io/mapped_file.h"
 
@@ -63,7 +64,7 @@ class Snapshot {
   };
 
   static void require(int result, const fs::path& data) {
-    if (result != MDB_SUCCESS) fail(data, "cannot open the LMDB: ", mdb_strerror(result));
+    if (result != MDB_SUCCESS) fail(data, "cannot open the LMDB: ", lmdb_reason(result));
   }
 
   std::unique_ptr<MDB_env, Close> environment_;

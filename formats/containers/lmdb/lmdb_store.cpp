@@ -2,6 +2,7 @@
 
 #include <lmdb.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "formats/base/error.h"
@@ -36,6 +37,12 @@ void keep_freed_pages() {
 }
 
 }  // namespace
+
+std::string lmdb_reason(int result) {
+  std::string_view text = mdb_strerror(result);
+  if (text.starts_with("MDB_")) text.remove_prefix(text.find(": ") + 2);
+  return join(text, result == ENOMEM ? " (see ulimit -v)" : "");
+}
 
 struct LmdbStore::State {
   struct Close {
@@ -94,7 +101,7 @@ struct LmdbStore::State {
       fail(path, "the LMDB has outgrown the address space of this process (see ulimit -v)");
     }
     // liblmdb reports a short write, as on a full disk, as an I/O error.
-    fail(path, "cannot write the LMDB: ", mdb_strerror(result),
+    fail(path, "cannot write the LMDB: ", lmdb_reason(result),
          result == EIO ? " (is the disk full?)" : "");
   }
 

@@ -7,11 +7,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "formats/base/bytes.h"
 
 namespace feedrate::formats {
+
+/// What a result of liblmdb means: its text, without the name of the code in front of it.
+std::string lmdb_reason(int result);
 
 class LmdbStore {
  public:

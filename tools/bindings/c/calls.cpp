@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "formats/base/reason.h"
 #include "loader/bad.h"
 
 namespace feedrate::tools {
@@ -48,7 +49,7 @@ feedrate_status remember_error() noexcept {
     } catch (const std::bad_alloc&) {
       return last.out_of_memory();
     } catch (const std::exception& error) {
-      return last.set(FEEDRATE_FAILED, error.what());
+      return last.set(FEEDRATE_FAILED, formats::reason_of(error).c_str());
     } catch (...) {
       return last.set(FEEDRATE_FAILED, "unknown exception");
     }

@@ -50,8 +50,8 @@ Opened open(const TrainingRequest& request) {
   if (!named.empty()) recipe(named);  // an unknown name is refused before data is opened
   auto [dataset, picks] = open_data(request.data.path, request.data.order, true);
   if (!trains && picks) {
-    throw Error(join("--order, --weights, --groups and --mix are for --mode train, not --mode ",
-                     name(request.mode)));
+    throw Misused(join("--order, --weights, --groups and --mix are for --mode train, not --mode ",
+                       name(request.mode)));
   }
   const Recipe& augmentation =
       recipe(named.empty() ? usual_augmentation(asked, dataset->info().shape) : named);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/base/setting.h"
 #include "formats/base/text.h"
 #include "formats/io/file.h"
 #include "loader/order/joined.h"
@@ -52,15 +53,21 @@ std::vector<double> weights_of(const std::string& weights, const Dataset& datase
   return numbers;
 }
 
-std::unique_ptr<const Picks> groups_of(std::string_view text, const Dataset& dataset) {
+struct Groups {
+  std::uint32_t classes, each;
+};
+
+Groups read_groups(std::string_view text) {
+  const auto number = [](std::string_view digits) {
+    return parse_number<std::uint32_t>(digits).value_or(0);
+  };
   const std::size_t cross = text.find('x');
-  const auto classes = parse_number<std::uint32_t>(text.substr(0, cross));
-  const auto each = cross == std::string_view::npos
-                        ? std::nullopt
-                        : parse_number<std::uint32_t>(text.substr(cross + 1));
-  if (!classes || !each)
-    throw Error(join("groups: expected CLASSESxSAMPLES, as in 8x4, found '", text, "'"));
-  return grouped_by_class(labels_of(dataset), *classes, *each);
+  const Groups groups{number(text.substr(0, cross)),
+                      cross == std::string_view::npos ? 0 : number(text.substr(cross + 1))};
+  if (groups.classes == 0 || groups.each == 0) {
+    throw Error(join("expected CLASSESxSAMPLES, as in 8x4, found '", text, "'"));
+  }
+  return groups;
 }
 
 struct MixWord {
@@ -76,7 +83,9 @@ std::vector<MixWord> words_of(std::string_view text) {
     const std::size_t colon = word.rfind(':');
     const auto weight =
         colon == std::string_view::npos ? std::nullopt : real_number(word.substr(colon + 1));
-    if (!weight) throw Error(join("mix: expected PATH:WEIGHT, found '", word, "'"));
+    if (!weight || !above_zero.holds(*weight)) {
+      throw Error(join("expected PATH:WEIGHT, with a weight above 0, found '", word, "'"));
+    }
     words.push_back({word.substr(0, colon), *weight});
   }
   return words;
@@ -95,6 +104,10 @@ OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
 }
 
 }  // namespace
+
+void check_groups(std::string_view text) { read_groups(text); }
+
+void check_mix(std::string_view text) { words_of(text); }
 
 std::vector<std::filesystem::path> weight_files(const OrderRequest& request) {
   if (request.weights == balanced) return {};
@@ -119,7 +132,8 @@ OpenedData open_data(const std::filesystem::path& path, const OrderRequest& requ
     data.picks = weighted(weights_of(request.weights, dataset),
                           request.draws != 0 ? request.draws : dataset.size());
   } else if (!request.groups.empty()) {
-    data.picks = groups_of(request.groups, dataset);
+    const Groups groups = read_groups(request.groups);
+    data.picks = grouped_by_class(labels_of(dataset), groups.classes, groups.each);
   }
   return data;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/dataset.h"
@@ -23,7 +24,10 @@ struct OrderRequest {
 
 /// The file of the weights, if they are in one.
 std::vector<std::filesystem::path> weight_files(const OrderRequest& request);
-/// The datasets of the mix. Throws Error for a mix that cannot be read.
+/// Throw Error for texts that mean no groups or no mix, whatever the dataset.
+void check_groups(std::string_view text);
+void check_mix(std::string_view text);
+/// The datasets of the mix.
 std::vector<std::filesystem::path> mix_paths(const OrderRequest& request);
 
 struct OpenedData {

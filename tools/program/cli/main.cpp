@@ -17,6 +17,7 @@
 
 #include "formats/base/kind.h"
 #include "formats/base/lost_pages.h"
+#include "formats/base/reason.h"
 #include "formats/base/stop.h"
 #include "tools/console/advised_error.h"
 #include "tools/console/bars.h"
@@ -29,8 +30,8 @@
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/misuse.h"
 #include "tools/program/cli/page.h"
-
 #include "tools/program/cli/paths.h"
+
 namespace feedrate::tools {
 using namespace formats;
 
@@ -96,8 +97,8 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   // If a mapped file has shrunk, neither a result nor an error can be trusted.
   std::string lost;
   try {
-    const int status = work();
     expect_outputs_apart(*app);
+    const int status = work();
     lost = lost_pages_of_process();
     // Another rank of a training may have had the signal.
     if (stop_requested()) die_of(stop_signal() != 0 ? stop_signal() : SIGTERM);
@@ -106,13 +107,13 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
     die_of(stop_signal());
   } catch (const Misused& error) {
     return misuse(program, error.what(), see_help(program));
-  } catch (const std::bad_alloc&) {
-    return failure(program, "out of memory", "Try a smaller --batch or fewer --threads.");
+  } catch (const std::bad_alloc& error) {
+    return failure(program, reason_of(error), "Try a smaller --batch or fewer --threads.");
   } catch (const std::exception& error) {
     lost = lost_pages_of_process();
     const auto* advised = dynamic_cast<const AdvisedError*>(&error);
     if (lost.empty()) {
-      return failure(program, error.what(), advised == nullptr ? "" : advised->advice());
+      return failure(program, reason_of(error), advised == nullptr ? "" : advised->advice());
     }
   }
   return failure(program, lost, "The results cannot be trusted; run again on the complete file.");
@@ -169,6 +170,6 @@ int main(int count, char** values) {
     feedrate::tools::take_signals();
     return feedrate::tools::run(std::vector<std::string>(values + 1, values + count));
   } catch (const std::exception& error) {
-    return feedrate::tools::failure("feedrate", error.what());
+    return feedrate::tools::failure("feedrate", feedrate::formats::reason_of(error));
   }
 }

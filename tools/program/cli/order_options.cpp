@@ -26,15 +26,21 @@ void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& 
                          "Draw samples by weight: a file with a number in each line, or balanced"),
           {.paths = [&order] { return weight_files(order); }}),
       "FILE");
-  way(app.add_option("--groups", order.groups,
-                     "Put P classes with K samples of each together in a batch"),
+  way(add_option(app,
+                 {.name = "groups",
+                  .unit = "PxK",
+                  .sentence = "Put P classes with K samples of each together in a batch",
+                  .check = check_groups},
+                 order.groups),
       "PxK");
-  way(add_paths(
-          app,
-          app.add_option("--mix", order.mix,
-                         "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH"),
-          {.paths = [&order] { return mix_paths(order); }}),
-      "LIST")
+  CLI::Option* mix = add_option(
+      app,
+      {.name = "mix",
+       .unit = "LIST",
+       .sentence = "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH",
+       .check = check_mix},
+      order.mix);
+  way(add_paths(app, mix, {.paths = [&order] { return mix_paths(order); }}), "LIST")
       ->excludes(dataset);
   add_option(app,
              {.name = "draws",

@@ -10,6 +10,7 @@
 
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
+#include "formats/base/reason.h"
 #include "formats/base/statistics.h"
 #include "formats/base/stop.h"
 #include "tools/console/advised_error.h"
@@ -32,8 +33,8 @@
 #include "tools/lab/report/write/output.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
-
 #include "tools/program/cli/paths.h"
+
 namespace feedrate::tools {
 using namespace formats;
 
@@ -232,7 +233,7 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
     measure_in_rounds(points, bench, of_this_machine(results.rows()), usable_cores(), calls);
   } catch (const std::exception& error) {  // a measurement that the signal ended throws an Error
     if (!stop_requested() && results.kept() && rows.size() > 0) {
-      throw AdvisedError(error.what(), resume_advice);
+      throw AdvisedError(reason_of(error), resume_advice);
     }
     if (!stop_requested()) throw;
     note(fmt::format("interrupted; {} measured (that of a point comes in its last round){}",
@@ -265,7 +266,6 @@ int show_plan(const BenchRequest& options, const BenchOptions& bench) {
   return exit_done;
 }
 
-int run_bench(const BenchRequest& options) {
 /// The plan and the datasets that it names.
 std::vector<std::filesystem::path> planned_paths(const std::filesystem::path& plan) {
   std::vector<std::filesystem::path> paths = read_plan(plan).paths;
@@ -273,6 +273,7 @@ std::vector<std::filesystem::path> planned_paths(const std::filesystem::path& pl
   return paths;
 }
 
+int run_bench(const BenchRequest& options) {
   const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   if (options.dry_run) return show_plan(options, bench);
   Results results(options);

@@ -130,7 +130,7 @@ std::vector<std::string> wanted_splits(const Source& from, const ConvertRequest&
   if (std::find(splits.begin(), splits.end(), asked) != splits.end()) return {asked};
   std::vector<std::string_view> names(splits.begin(), splits.end());
   names.emplace_back("all");
-  throw Error(unknown_kind("split", asked, names));
+  throw Misused(unknown_kind("split", asked, names));
 }
 
 /// Published files are known by their names, so others may lie beside them.
@@ -234,7 +234,7 @@ int run_convert(ConvertRequest options) {
   const GracefulStop graceful;
   const Source& from = source(options.source);
   if (!options.boxes.empty() && !from.takes_boxes()) {
-    throw Error(fmt::format("{} does not take --boxes", from.name()));
+    throw Misused(fmt::format("{} does not take --boxes", from.name()));
   }
   if (!options.boxes.empty() && !container(options.format).holds_boxes()) {
     throw Error(fmt::format("{} holds no bounding boxes: leave out --boxes", options.format));

@@ -141,7 +141,6 @@ namespace {
 
 int run_mean(const MeanRequest& options) {
   const GracefulStop graceful;
-  if (!options.out.empty()) mean_format(options.out);
   const Means found =
       mean_format_of(options.path) != nullptr ? convert(options) : measure_means(options);
   if (found.layout) {
@@ -166,6 +165,9 @@ std::function<int()> prepare_mean(CLI::App& app) {
   add_output(app,
              {.name = "--out", .description = "Write the mean image to this file: " + extensions},
              options->out);
+  app.callback([options] {
+    if (!options->out.empty()) mean_format(options->out);
+  });
   add_threads(app, options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);
   return [options] { return run_mean(*options); };

@@ -39,25 +39,21 @@ int run_train(TrainRequest& options) {
   const GracefulStop graceful;
   complete(options.request);
   if (world().rank() != 0) mute_notes();
-  for (const LogKind& log : log_kinds) {
-    if (options.request.mode == Mode::train || options.request.files.logs[log.name].empty())
-      continue;
-    throw Error(
-        join("--", log.name, " is for --mode train, not --mode ", name(options.request.mode)));
-  }
   return options.request.mode == Mode::train ? show(options, run_training(options.request))
                                              : show(options, run_forward(options.request));
 }
 
-/// A forward pass has nothing to save, and its accuracy and features are of the dataset itself.
+/// A forward pass has nothing to save or to log, and its accuracy and features are of the dataset
+/// itself.
 void check_forward(const TrainingRequest& request) {
   if (request.mode == Mode::train) return;
   if (request.feed.loader.on_bad != BadPolicy::fail)
     throw Error(join("--on-bad is for --mode train, not --mode ", name(request.mode)));
-  for (const auto& [option, file] : {std::pair("--checkpoint", request.files.checkpoint),
-                                     std::pair("--val", request.validation.path)}) {
+  LogPaths files = request.files.logs;
+  files.insert({{"checkpoint", request.files.checkpoint}, {"val", request.validation.path}});
+  for (const auto& [option, file] : files) {
     if (file.empty()) continue;
-    throw Error(join(option, " is for --mode train, not --mode ", name(request.mode)));
+    throw Error(join("--", option, " is for --mode train, not --mode ", name(request.mode)));
   }
 }
 

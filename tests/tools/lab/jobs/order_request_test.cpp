@@ -81,7 +81,8 @@ TEST_F(UnitOrderRequest, what_makes_no_sense_is_refused_with_its_place) {
   refused({.groups = "8"}, {"expected CLASSESxSAMPLES, as in 8x4, found '8'"});
   refused({.groups = "99x1"}, {"99 classes requested"});
   refused({.mix = at("one")}, {"expected PATH:WEIGHT"});
-  refused({.mix = at("one") + ":1," + at("two") + ":-1"}, {"weight of dataset 1"});
+  refused({.mix = at("one") + ":1," + at("two") + ":-1"},
+          {"expected PATH:WEIGHT, with a weight above 0"});
   refused({.mix = at("nowhere") + ":1"}, {"nowhere"});
 }
 

@@ -289,9 +289,8 @@ TEST(CommandsLogs, a_training_writes_every_log_that_it_is_asked_for) {
   EXPECT_EQ(lines_of(at("run.log")).back().at("metadata").at("status"), "aborted");
 
   const testing::Said inferring = train({"--mode", "infer"});
-  EXPECT_EQ(inferring.code, 1);
-  EXPECT_NE(inferring.errors.find("--mllog is for --mode train, not --mode infer"),
-            std::string::npos);
+  EXPECT_EQ(inferring.code, 2);
+  EXPECT_NE(inferring.errors.find("log is for --mode train, not --mode infer"), std::string::npos);
 }
 
 }  // namespace

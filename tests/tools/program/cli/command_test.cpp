@@ -52,6 +52,25 @@ TEST(CommandsHelp, an_empty_value_is_misuse_and_not_no_value) {
   expect_said({"load", ""}, exit_misused, {"PATH: expected a value"});
 }
 
+TEST(CommandsHelp, a_value_that_no_dataset_could_take_is_misuse) {
+  expect_said({"load", "absent", "--groups", "0x3"}, exit_misused, {"--groups: expected CLASSES"});
+  expect_said({"load", "absent", "--groups", "8"}, exit_misused, {"--groups: expected CLASSES"});
+  expect_said({"load", "--mix", "absent"}, exit_misused, {"--mix: expected PATH:WEIGHT"});
+  expect_said({"load", "--mix", "absent:0"}, exit_misused, {"weight above 0"});
+  expect_said({"load", "absent", "--deviation", "0"}, exit_misused, {"--deviation: expected"});
+  expect_said({"mean", "absent", "--out", "mean.png"}, exit_misused, {"unknown extension"});
+  expect_said({"convert", "mnist", "absent", "--to", "lmdb", "--out", "new", "--split", "x"},
+              exit_misused, {"no split 'x'"});
+  expect_said({"convert", "mnist", "absent", "--to", "lmdb", "--out", "new", "--boxes", "xml"},
+              exit_misused, {"mnist does not take --boxes"});
+  const std::vector<std::string> infer{"train", "absent", "--network", "lenet", "--mode", "infer"};
+  for (const char* option : {"--log", "--checkpoint", "--val"}) {
+    std::vector<std::string> words = infer;
+    words.insert(words.end(), {option, "file"});
+    expect_said(words, exit_misused, {option, " is for --mode train"});
+  }
+}
+
 TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
   constexpr std::size_t name_columns = 26;
   std::size_t seen = 0;

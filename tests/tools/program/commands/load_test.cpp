@@ -61,7 +61,7 @@ TEST_F(CommandsLoad, ranks_share_an_epoch_and_last_decides_on_the_incomplete_bat
     }
     EXPECT_EQ(sum, images) << last;
   }
-  const Said uneven = load({"--ranks", "2", "--batch", "30"});
+  const Said uneven = load({"--rank", "0", "--ranks", "2", "--batch", "30"});
   EXPECT_EQ(uneven.code, exit_failed);
   EXPECT_NE(uneven.errors.find("leave 1, too few for every rank"), std::string::npos)
       << uneven.errors;

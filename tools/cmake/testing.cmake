@@ -113,6 +113,14 @@ if(PYTHON3)
     COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/gpu_check/judge_test.py ${CMAKE_SOURCE_DIR})
   set_tests_properties(gpu_check/judges PROPERTIES LABELS commands TIMEOUT 300)
 endif()
+# Random options of every command against an independent reading: a minute, or an hour with
+# FEEDRATE_LONG_TESTS=1. Inputs and digests are made by Python's standard library alone.
+if(PYTHON3)
+  add_test(NAME product/random_options_agree_with_another_reading
+    COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/product/product_test.py $<TARGET_FILE:feedrate>)
+  set_tests_properties(product/random_options_agree_with_another_reading PROPERTIES
+    LABELS commands TIMEOUT 4500)
+endif()
 if(PYTHON3 AND TARGET feedrate_cuda AND NOT FEEDRATE_SANITIZE)
   add_test(NAME gpu_check/its_bundle_runs_in_an_empty_root
     COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu_check/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})

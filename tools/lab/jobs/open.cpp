@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/console/advice.h"
+#include "tools/console/advised_error.h"
 #include "tools/console/console.h"
 #include "tools/console/text.h"
 #include "tools/lab/jobs/device_decoding.h"

@@ -290,7 +290,7 @@ TEST(CommandsLogs, a_training_writes_every_log_that_it_is_asked_for) {
 
   const testing::Said inferring = train({"--mode", "infer"});
   EXPECT_EQ(inferring.code, 2);
-  EXPECT_NE(inferring.errors.find("log is for --mode train, not --mode infer"), std::string::npos);
+  EXPECT_NE(inferring.errors.find(" is for --mode train, not --mode infer"), std::string::npos);
 }
 
 }  // namespace

@@ -284,11 +284,11 @@ TEST(CommandsMisuse, an_unknown_name_is_answered_with_the_nearest_and_where_name
               exit_misused, {"did you mean png?"});
 }
 
-TEST(CommandsFailure, a_name_that_depends_on_the_input_is_answered_with_the_nearest) {
+TEST(CommandsMisuse, a_name_that_depends_on_the_input_is_answered_with_the_nearest) {
   expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--split", "tset"},
-              exit_failed, {"no split 'tset'", "did you mean test?"});
+              exit_misused, {"no split 'tset'", "did you mean test?"});
   expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--split", "val"},
-              exit_failed, {"did you mean test?"});
+              exit_misused, {"did you mean test?"});
 }
 
 TEST(CommandsFailure, an_absent_path_is_named_in_one_line_without_advice_that_does_not_fit) {

@@ -28,7 +28,7 @@ struct DriveOptions {
   /// images. `finish` is called behind the last one, before the time is up.
   std::function<std::span<const std::byte>(const Batch&)> take{};
   std::function<void()> finish{};
-  DriveClock* clock = nullptr;           // null: the steady clock
+  DriveClock* clock = nullptr;  // null: the steady clock
 };
 
 /// The clock starts when the first batch arrives, so that start-up is reported separately, as in

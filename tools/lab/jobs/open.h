@@ -30,8 +30,8 @@ struct Opened {
   std::uint64_t epoch_images() const { return picks ? picks->size() : dataset->size(); }
 };
 
-/// Takes a complete request, which must outlive the result. Throws Error when a name, a file, the device or the number of ranks does not
-/// fit.
+/// Takes a complete request, which must outlive the result. Throws Error when a name, a file, the
+/// device or the number of ranks does not fit.
 Opened open(const TrainingRequest& request);
 
 /// Builds the network with the recipe's changes, compiles it for this rank's share of a batch, and

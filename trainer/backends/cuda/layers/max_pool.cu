@@ -109,7 +109,7 @@ class MaxPoolLayer final : public LayerOf<T> {
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(context_, "max_pool backward", batch_, sides_.in.elements(),
                      MaxPoolBackward<T, lanes>{{sides_, buffers.output_gradient, winners(buffers)},
-                                        buffers.input_gradient},
+                                               buffers.input_gradient},
                      lanes);
     });
   }
@@ -123,7 +123,8 @@ class MaxPoolLayer final : public LayerOf<T> {
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(
           context_, "max_pool forward", batch_, sides_.out.elements(),
-          MaxPoolForward<T, lanes, Value>{sides_, value, input, buffers.output, winners(buffers)}, lanes);
+          MaxPoolForward<T, lanes, Value>{sides_, value, input, buffers.output, winners(buffers)},
+          lanes);
     });
   }
 

@@ -72,9 +72,10 @@ class ShortcutLayer final : public LayerOf<T> {
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient == nullptr) return;
     with_lanes<T>(common_channels(), [&](auto lanes) {
-      each_of_images(context_, "shortcut backward", batch_, sides_.in.elements(),
-                     ShortcutBackward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
-                     lanes);
+      each_of_images(
+          context_, "shortcut backward", batch_, sides_.in.elements(),
+          ShortcutBackward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
+          lanes);
     });
   }
 

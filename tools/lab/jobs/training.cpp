@@ -77,6 +77,8 @@ class Training {
   void run(const LearningRate& rate) {
     if (world().ranks() > 1) expect_agreement(terms_of(request_, opened_, session_, start_));
     if (request_.data.cold) make_cold(*opened_.dataset);
+    const std::filesystem::path& resumed = request_.files.resume;
+    if (!resumed.empty()) logs_.resume(start_.step, resumed.string());
     logs_.begin(description(request_, opened_), steps_.per_epoch);
     Feed feed(request_, opened_, loading(),
               {.asked = [&](std::uint64_t number) { sampler_.asked(number); },
@@ -266,7 +268,8 @@ class Training {
 
 TrainingReport run_training(const TrainingRequest& request) {
   const Opened opened = open(request);
-  Logs logs(world().rank() == 0 ? request.files.logs : LogPaths{});
+  Logs logs(world().rank() == 0 ? request.files.logs : LogPaths{},
+            request.files.resume.empty() ? EarlierLines::erase : EarlierLines::keep);
   const std::string advice = rate_advice(request);
   if (!advice.empty() && !request.feed.resident && world().rank() == 0) note(advice);
   const Steps steps = count_steps(request, opened);

@@ -22,6 +22,7 @@ const LogKind json_log{.name = "log",
                        .summary = "Write every event as a line of JSON",
                        .follows_load = true,
                        .replaces = false,
-                       .bytes = json_line};
+                       .bytes = json_line,
+                       .line = R"({"event":)"};
 
 }  // namespace feedrate::tools

@@ -17,6 +17,7 @@ struct LogKind {
   bool follows_load;                   // an option of load too, not only of train
   bool replaces;                       // the file holds only the latest event
   std::string (*bytes)(const Event&);  // what it writes for an event; "": nothing
+  std::string_view line{};             // the beginning of each line, where runs go on in a file
 };
 
 #define FEEDRATE_ROW(name) extern const LogKind name##_log;

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "tools/lab/logs/log_kind.h"
+#include "tools/lab/logs/log_file.h"
 
 namespace feedrate::tools {
 
@@ -22,12 +24,16 @@ using LogPaths = std::map<std::string_view, std::filesystem::path>;
 /// tries again.
 class Logs {
  public:
-  explicit Logs(const LogPaths& paths);
+  explicit Logs(const LogPaths& paths, EarlierLines earlier = EarlierLines::erase);
   /// Without a preceding end(), the logs say that the run was aborted.
   ~Logs();
   Logs(const Logs&) = delete;
   Logs& operator=(const Logs&) = delete;
 
+  /// The run goes on from a checkpoint: what earlier ones logged beyond its step is void.
+  void resume(std::uint64_t step, std::string checkpoint) {
+    emit("resume", {{"step", step}, {"checkpoint", std::move(checkpoint)}});
+  }
   /// Everything is ready; data is read from now on. An epoch has `per_epoch` steps.
   void begin(Fields run, std::uint64_t per_epoch = 1);
   /// Step `step`, counted from 0, has received its batch. Finds out where epochs begin and end.
@@ -39,7 +45,6 @@ class Logs {
   void end();
 
  private:
-  struct File;
   struct Epoch {
     std::uint64_t number;
     std::chrono::steady_clock::time_point start;
@@ -48,7 +53,7 @@ class Logs {
   void emit(std::string_view type, Fields fields);
   void end_epoch();
 
-  std::vector<std::unique_ptr<File>> files_;
+  std::vector<std::unique_ptr<LogFile>> files_;
   Event event_;
   std::uint64_t per_epoch_ = 1;
   std::optional<Epoch> epoch_;  // the current one

@@ -3,7 +3,9 @@
 //   :::MLLOG {"namespace": "", "time_ms": …, "event_type": "INTERVAL_START", "key": "run_start",
 //             "value": null, "metadata": {"file": …, "lineno": …}}
 //
-// Epochs count from 1 here. A "lineno" is a row of the table below, counted from 1.
+// A resumed training goes on in the file with an init_start of its own, and lines of earlier ones
+// beyond its init_checkpoint_step are void. Epochs count from 1 here. A "lineno" is a row of the
+// table below, counted from 1.
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::string_view mark = ":::MLLOG ";
 constexpr std::string_view start = "INTERVAL_START", stop = "INTERVAL_END", point = "POINT_IN_TIME";
 
 /// Written for each event of a type; with `value_of`, only if the event has that key.
@@ -25,6 +28,7 @@ struct Line {
   std::string_view metadata_of{};
 };
 constexpr Line lines[] = {{"init", start, "init_start"},
+                          {"resume", point, "init_checkpoint_step", "step"},
                           {"start", point, "submission_benchmark", "network"},
                           {"start", point, "cache_clear", "cold"},
                           {"start", point, "seed", "seed"},
@@ -76,7 +80,7 @@ std::string mllog_lines(const Event& event) {
     const ordered_json object = {{"namespace", ""},         {"time_ms", time.count()},
                                  {"event_type", line.type}, {"key", line.key},
                                  {"value", value},          {"metadata", metadata(line, event)}};
-    text += ":::MLLOG ";
+    text += mark;
     text += object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     text += '\n';
   }
@@ -90,6 +94,7 @@ const LogKind mllog_log{.name = "mllog",
                         .summary = "Write events as MLPerf's :::MLLOG lines",
                         .follows_load = false,
                         .replaces = false,
-                        .bytes = mllog_lines};
+                        .bytes = mllog_lines,
+                        .line = mark};
 
 }  // namespace feedrate::tools

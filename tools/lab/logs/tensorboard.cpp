@@ -1,7 +1,9 @@
 // An event file as TensorBoard reads it: TFRecords that each hold one Event message.
 //
 //   Event: 1 wall_time (double) | 2 step (int64) | 3 file_version (string) | 5 summary (Summary)
+//          | 7 session_log (SessionLog)
 //   Summary: 1 value… (Value)    Value: 1 tag (string) | 2 simple_value (float)
+//   SessionLog: 1 status (1: start; readers drop what they found from its step on)
 
 #include "formats/containers/tfrecord/tf_record.h"
 #include "formats/containers/wire.h"
@@ -39,18 +41,23 @@ Buffer summary(const Event& event) {
 }
 
 std::string tensorboard_record(const Event& event) {
-  const bool first = event.type == "init";
-  if (!first && event.type != "progress" && event.type != "validation") return {};
-  const Value* step = event.find(event.type, "step");
+  const bool first = event.type == "init", resumed = event.type == "resume";
+  if (!first && !resumed && event.type != "progress" && event.type != "validation") return {};
+  const Value* found = event.find(event.type, "step");
+  const std::uint64_t step = found ? std::get<std::uint64_t>(*found) : 0;
   const std::chrono::duration<double> wall_time = event.time.time_since_epoch();
   Buffer message;
   append_varint(message, wire_key(1, Wire::fixed64));
   append_le(message, wall_time.count());
   append_varint_field(message, wire_key(2, Wire::varint),
-                      step ? static_cast<std::int64_t>(std::get<std::uint64_t>(*step)) : 0);
+                      static_cast<std::int64_t>(resumed ? step + 1 : step));
   if (first) {
     append_delimited_field(message, wire_key(3, Wire::delimited),
                            as_bytes(std::string_view("brain.Event:2")));
+  } else if (resumed) {
+    Buffer session;
+    append_varint_field(session, wire_key(1, Wire::varint), 1);
+    append_delimited_field(message, wire_key(7, Wire::delimited), session);
   } else {
     append_delimited_field(message, wire_key(5, Wire::delimited), summary(event));
   }

@@ -213,8 +213,10 @@ mirrors them beside the step that runs: the same pixels, so the same training, w
 be resumed either way. Images of --val that are no packed JPEGs are decoded by the
 loader's threads.
 
---log writes one JSON object a line for each event: init, start, epoch_start, progress,
-epoch_end, validation_start, validation, end.)",
+--log writes one JSON object a line for each event: init, resume, start, epoch_start,
+progress, epoch_end, validation_start, validation, end. With --resume, --log and --mllog
+go on behind the lines of earlier runs; of those, steps beyond that of the checkpoint are
+void.)",
     .examples = R"(  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
   feedrate train data/lmdb/train --network lenet --resident --seconds 5
   feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test

@@ -109,6 +109,7 @@ TEST(UnitLogs, an_epoch_begins_in_the_middle_where_training_was_resumed_there) {
 
 /// step → tag → value, and the version of the file.
 struct Events {
+  std::uint64_t session = 0;  // the step at which one starts
   std::string version;
   std::map<std::uint64_t, std::map<std::string, float>> scalars;
 };
@@ -157,6 +158,13 @@ Events read_events(const fs::path& directory) {
           }
           break;
         }
+        case wire_key(7, Wire::delimited): {
+          WireReader session = event.read_message();
+          EXPECT_EQ(session.read_key(), wire_key(1, Wire::varint));
+          EXPECT_EQ(session.read_varint(), 1U);
+          events.session = step;
+          break;
+        }
         default:
           ADD_FAILURE() << "an unknown field of an event";
           return events;
@@ -182,6 +190,12 @@ TEST(UnitTensorBoard, writes_records_of_events_with_scalars) {
                                                                 {"validation/loss", 0.5F},
                                                                 {"validation/top-1", 0.875F},
                                                                 {"validation/top-5", 1}}));
+}
+
+TEST(UnitTensorBoard, a_resumed_run_starts_a_session_behind_the_step_of_the_checkpoint) {
+  const TempDirectory directory;
+  Logs({{"tensorboard", directory.path()}}, EarlierLines::keep).resume(100, "a.st");
+  EXPECT_EQ(read_events(directory.path()).session, 101U);
 }
 
 TEST(UnitTensorBoard, events_can_be_read_while_training_runs) {
@@ -287,6 +301,18 @@ TEST(CommandsLogs, a_training_writes_every_log_that_it_is_asked_for) {
 
   EXPECT_EQ(train({"--lr", "1e30", "--seconds", "60"}).code, 1);
   EXPECT_EQ(lines_of(at("run.log")).back().at("metadata").at("status"), "aborted");
+
+  const auto aborted = lines_of(at("run.log"));
+  const auto first = objects_of(at("run.jsonl"));
+  ASSERT_EQ(train({"--steps", "3", "--checkpoint", at("three.st")}).code, 0);
+  const auto three = lines_of(at("run.log"));
+  EXPECT_NE(three, aborted);
+  ASSERT_EQ(train({"--resume", at("three.st"), "--log", at("run.jsonl")}).code, 0);
+  const auto gone_on = lines_of(at("run.log"));
+  EXPECT_TRUE(std::equal(three.begin(), three.end(), gone_on.begin()));
+  EXPECT_EQ(line_of(gone_on, "init_checkpoint_step").at("value"), 3);
+  EXPECT_EQ(gone_on.back().at("metadata").at("status"), "success");
+  EXPECT_EQ(objects_of(at("run.jsonl")).at(first.size() + 1).at("event"), "resume");
 
   const testing::Said inferring = train({"--mode", "infer"});
   EXPECT_EQ(inferring.code, 2);

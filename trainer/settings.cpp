@@ -67,4 +67,26 @@ TrainRecipe changed(TrainRecipe recipe, const TrainSettings& settings, Spelling 
   return recipe;
 }
 
+TrainSettings settings_of(const TrainRecipe& recipe) {
+  const TrainRecipe::Update& update = recipe.update;
+  const auto unless_default = [](double value) {
+    return value == 0 ? std::nullopt : std::optional(value);
+  };
+  return {.batch = recipe.batch,
+          .optimizer = std::string(update.optimizer),
+          .lr = recipe.schedule.rate,
+          .momentum = update.momentum,
+          .decay = update.decay,
+          .beta2 = unless_default(update.beta2),
+          .epsilon = unless_default(update.epsilon),
+          .trust = unless_default(update.trust),
+          .schedule = recipe.schedule.policy,
+          .warmup = recipe.warmup_epochs,
+          .label_smoothing = recipe.changes.smoothing,
+          .init = std::string(recipe.changes.init),
+          .mean = recipe.changes.means,
+          .deviation = recipe.changes.deviations,
+          .zero_gamma = recipe.changes.zero_gamma};
+}
+
 }  // namespace feedrate::trainer

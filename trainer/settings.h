@@ -161,4 +161,7 @@ void for_each_setting(Settings& of, const Visit& visit) {
 /// does, for values out of range and for a schedule whose numbers only another recipe has.
 TrainRecipe changed(TrainRecipe recipe, const TrainSettings& settings, formats::Spelling by);
 
+/// The settings that say what the recipe says; where it leaves a default, they do.
+TrainSettings settings_of(const TrainRecipe& recipe);
+
 }  // namespace feedrate::trainer

@@ -77,6 +77,11 @@ Json header_of(const Session& session, const Position& position) {
                             {"batch_images", std::to_string(position.batch_images)},
                             {"dataset_images", std::to_string(position.dataset_images)}};
   if (!position.decode.empty()) header["__metadata__"]["decode"] = position.decode;
+  if (!position.terms.empty()) {
+    Json terms;
+    for (const auto& [name, value] : position.terms) terms[name] = value;
+    header["__metadata__"]["terms"] = terms.dump();
+  }
   if (const auto scale = session.loss_scale()) {
     header["__metadata__"]["loss_scale"] = std::to_string(scale->scale);
     header["__metadata__"]["loss_scale_steps"] = std::to_string(scale->good_steps);
@@ -122,7 +127,8 @@ class Reader {
             .batch = number("batch"),
             .batch_images = number("batch_images"),
             .dataset_images = number("dataset_images"),
-            .decode = {}};
+            .decode = {},
+            .terms = terms()};
   }
 
   /// "" in a checkpoint of a session that could only evaluate.
@@ -249,6 +255,21 @@ class Reader {
     if (end != data_.size()) {
       fail(path(), "the tensors end at byte ", end, " of the data, the file at ", data_.size());
     }
+  }
+
+  /// None in checkpoints from before this key existed.
+  std::vector<std::pair<std::string, std::string>> terms() const {
+    std::vector<std::pair<std::string, std::string>> found;
+    if (!metadata_.is_object() || !metadata_.contains("terms")) return found;
+    const Json written = Json::parse(text("terms"), nullptr, false);
+    for (const auto& [name, value] : written.items()) {
+      if (!written.is_object() || !value.is_string()) break;
+      found.emplace_back(name, value);
+    }
+    if (!written.is_object() || found.size() != written.size()) {
+      fail(path(), "__metadata__: 'terms' is not a JSON object of texts");
+    }
+    return found;
   }
 
   std::string text(const std::string& key) const {

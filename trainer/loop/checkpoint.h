@@ -4,11 +4,14 @@
 //
 //   u64le header length | JSON header, padded with spaces | tensors, fp32 little-endian
 //   names: "<parameter>" and "optimizer.<slot>.<parameter>"; "__metadata__" holds Position as
-//   text, the optimizer's name, how pixels are scaled and, if losses are scaled, their scale
+//   text, the optimizer's name, how pixels are scaled and, if losses are scaled, their scale;
+//   Position::terms are a JSON object there
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "trainer/backends/backend.h"
 
@@ -23,6 +26,8 @@ struct Position {
   std::uint64_t batch_images = 0;    // images in a whole batch
   std::uint64_t dataset_images = 0;  // images in an epoch
   std::string decode{};  // how images were decoded: for whoever reads the file; not read back
+  /// Names and values of what decided what was learned, for whoever goes on; empty: not known.
+  std::vector<std::pair<std::string, std::string>> terms{};
 };
 
 /// Writes a new file and renames it: an interrupted save leaves the old checkpoint intact.

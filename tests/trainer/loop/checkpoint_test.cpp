@@ -162,6 +162,17 @@ TEST(UnitCheckpoint, of_pixels_scaled_alike_is_read_in_whatever_words_that_was_a
       {"mean 0, scale 1, not with mean 0, mean2 7, scale 1"});
 }
 
+TEST(UnitCheckpoint, keeps_the_terms_of_the_training) {
+  const TempDirectory directory;
+  const auto session = session_of(tiny());
+  Position trained = position;
+  trained.terms = {{"--lr", "0.01"}, {"--init", ""}};
+  save_checkpoint(directory / "a", *session, trained);
+  EXPECT_EQ(load_checkpoint(directory / "a", *session).terms, trained.terms);
+  save_checkpoint(directory / "older", *session, position);
+  EXPECT_TRUE(load_checkpoint(directory / "older", *session).terms.empty());
+}
+
 TEST(UnitCheckpoint, that_does_not_say_how_pixels_were_scaled_is_read) {
   const TempDirectory directory;
   const auto session = session_of(tiny());
@@ -235,6 +246,9 @@ TEST(HostileCheckpoint, a_header_that_lies_is_refused_in_words) {
   refused([&](Parts& p) { p.data += "more"; }, {"the tensors end at byte"});
   refused([&](Parts& p) { p.header.erase("__metadata__"); }, {"'network'", "written by feedrate?"});
   refused([&](Parts& p) { p.header["__metadata__"]["step"] = "seven"; }, {"'step'", "seven"});
+  for (const char* terms : {"none", "[]", "3", R"({"--lr": 3})", R"([["--lr", "3"]])"}) {
+    refused([&](Parts& p) { p.header["__metadata__"]["terms"] = terms; }, {"'terms'", "of texts"});
+  }
   // Zero, not a power of two, above the maximum.
   for (const char* scale : {"0", "3", "33554432"}) {
     const auto lie = [&](Parts& p) {

@@ -10,6 +10,8 @@
 #include "formats/digests/digest.h"
 #include "formats/digests/fingerprint.h"
 #include "tools/console/build_info.h"
+#include "tools/console/console.h"
+#include "tools/console/text.h"
 #include "trainer/communicators/communicator.h"
 
 namespace feedrate::tools {
@@ -18,6 +20,19 @@ using namespace loader;
 using namespace trainer;
 
 namespace {
+
+constexpr std::string_view dataset_term = "the dataset";
+constexpr std::string_view order_term = "the order of an epoch";
+
+std::string_view shown(std::string_view value) { return value.empty() ? "its default" : value; }
+
+/// Other bytes may be the same images, in another encoding: only a digest of pixels tells them from
+/// other data.
+std::string data_term(const Dataset& dataset) {
+  const auto& made = dataset.info().sidecar;
+  const bool bytes = made && made->digest.empty();
+  return join(dataset_term, bytes ? "'s bytes" : "");
+}
 
 /// The digest that its conversion recorded, and what any dataset tells without being read.
 std::string identity_of(const Dataset* dataset) {
@@ -73,14 +88,39 @@ void add_rows(Terms& terms, const Settings& settings, std::initializer_list<cons
 
 }  // namespace
 
+Terms lasting_terms(const TrainingRequest& request, const Opened& opened, const Steps& steps) {
+  Terms terms = {
+      {data_term(*opened.dataset), identity_of(opened.dataset.get())},
+      {std::string(order_term), order_of(request, opened)},
+      {"--preset", request.model.preset},
+      {"--recipe", std::string(opened.augmentation.name())},
+      {"the size at which JPEGs are decoded", std::string(name(size_of(request.feed.decode)))}};
+  add_rows(terms, settings_of(opened.recipe), {});
+  if (policy(opened.recipe.schedule.policy).rule().numbers == Policy::Numbers::length_of_training)
+    terms.emplace_back("the length of the schedule", counted(steps.all, "step"));
+  add_rows(terms, request.device, {&request.device.precision});
+  const LoaderSettings& loader = request.feed.loader;
+  add_rows(terms, loader, {&loader.pixels, &loader.on_bad});
+  return terms;
+}
+
+void expect_resumable(const std::filesystem::path& file, const Terms& then, const Terms& now) {
+  for (const auto& [name, value] : now) {
+    const auto kept = std::ranges::find(then, name, &Terms::value_type::first);
+    if (kept == then.end() || kept->second == value) continue;
+    const std::string change =
+        join(name, " was ", shown(kept->second), " when it was trained, and is now ", shown(value));
+    if (name == dataset_term || name == order_term) {
+      fail(file, change, "; its position in the one means nothing in the other");
+    }
+    warn(join(file, ": ", change));
+  }
+}
+
 Terms terms_of(const TrainingRequest& request, const Opened& opened, const Session& session,
                const Position& start) {
   Terms terms = {{"the version of feedrate", std::string(build_info().version)},
                  {"--network", request.model.network},
-                 {"--preset", request.model.preset},
-                 {"the dataset", identity_of(opened.dataset.get())},
-                 {"the order of an epoch", order_of(request, opened)},
-                 {"--recipe", std::string(opened.augmentation.name())},
                  {"--val", identity_of(opened.validation.get())},
                  {"--val-every", std::to_string(request.validation.every)},
                  {"--seed", std::to_string(request.seed)},
@@ -90,10 +130,9 @@ Terms terms_of(const TrainingRequest& request, const Opened& opened, const Sessi
                  {"--checkpoint", request.files.checkpoint.empty() ? "none" : "a file"},
                  {"--decode", std::string(name(request.feed.decode))},
                  {"--resident", request.feed.resident ? "true" : "false"}};
-  add_rows(terms, request.changes, {});
-  add_rows(terms, request.device, {&request.device.name, &request.device.precision});
-  const LoaderSettings& loader = request.feed.loader;
-  add_rows(terms, loader, {&loader.pixels, &loader.on_bad, &loader.bad_budget});
+  terms.insert(terms.end(), start.terms.begin(), start.terms.end());
+  add_rows(terms, request.device, {&request.device.name});
+  add_rows(terms, request.feed.loader, {&request.feed.loader.bad_budget});
   terms.emplace_back("the first step", std::to_string(start.step));
   terms.emplace_back("the first weights", weights_of(session));
   return terms;
@@ -104,7 +143,6 @@ void expect_agreement(const Terms& terms) {
   const Terms first = json::parse(world().of_first(json(terms).dump())).get<Terms>();
   const auto [mine, theirs] = std::ranges::mismatch(terms, first);
   if (mine != terms.end() && theirs != first.end()) {
-    const auto shown = [](std::string_view value) { return value.empty() ? "its default" : value; };
     throw Error(join("ranks must agree on ", mine->first, ": rank ", world().rank(), " has ",
                      shown(mine->second), ", rank 0 has ", shown(theirs->second)));
   }

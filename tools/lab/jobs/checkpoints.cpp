@@ -4,6 +4,7 @@
 
 #include "formats/base/error.h"
 #include "tools/console/text.h"
+#include "tools/lab/jobs/agreement.h"
 #include "tools/lab/jobs/ranks.h"
 #include "trainer/communicators/communicator.h"
 
@@ -30,10 +31,12 @@ Position start_position(const TrainingRequest& request, const Opened& opened, co
   const Position first{.network = request.model.network,
                        .seed = request.seed,
                        .batch_images = opened.recipe.batch,
-                       .dataset_images = opened.epoch_images()};
+                       .dataset_images = opened.epoch_images(),
+                       .decode = {},
+                       .terms = lasting_terms(request, opened, steps)};
   const std::filesystem::path& file = request.files.resume;
   if (file.empty()) return first;
-  const Position found = load_checkpoint(file, session);
+  Position found = load_checkpoint(file, session);
   if (found.seed != first.seed) {
     fail(file, "was trained with --seed ", found.seed, "; give the same to go on");
   }
@@ -65,6 +68,8 @@ Position start_position(const TrainingRequest& request, const Opened& opened, co
     fail(file, "training stands at step ", found.step, " of ", steps.all,
          " already; ask for more --epochs or --steps");
   }
+  expect_resumable(file, found.terms, first.terms);
+  found.terms = first.terms;
   return found;
 }
 

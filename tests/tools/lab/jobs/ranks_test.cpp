@@ -215,7 +215,7 @@ TEST_F(CommandsTorchrun, ranks_that_would_learn_differently_do_not_begin) {
   const std::vector<std::tuple<std::vector<std::string>, std::string, std::string>> cases = {
       {{"--epochs", "3"}, "--epochs", "rank 1 has 3, rank 0 has 1"},
       {{"--epochs", "1", "--seed", "7"}, "--seed", "rank 1 has 7, rank 0 has 1"},
-      {{"--epochs", "1", "--lr", "0.5"}, "--lr", "rank 1 has 0.5, rank 0 has its default"},
+      {{"--epochs", "1", "--lr", "0.5"}, "--lr", "rank 1 has 0.5, rank 0 has 0.01"},
       {{"--epochs", "1", "--optimizer", "adam"}, "--optimizer", "rank 1 has adam"},
       {{"--epochs", "1", "--val", at("set")}, "--val", "rank 0 has none"},
       {{"--epochs", "1", "--resume", at("two.st")},

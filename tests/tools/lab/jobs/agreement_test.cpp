@@ -1,0 +1,101 @@
+// `feedrate train --resume` on other terms than those of the checkpoint.
+
+#include <gtest/gtest.h>
+
+#include "formats/io/file.h"
+#include "tests/support/run_program.h"
+#include "tools/program/cli/command.h"
+
+namespace feedrate::tools {
+namespace {
+
+using testing::feedrate;
+using testing::Said;
+using testing::TempDirectory;
+using Words = std::vector<std::string>;
+
+/// Two datasets of 200 images, `one` and `two`, and a training on the first of them.
+class CommandsResumedTerms : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* seed : {"1", "2"}) {
+      expect_done({"synth", "mnist", "--images", "200", "--seed", seed, "--out", at(seed)});
+      expect_done({"convert", "mnist", at(seed), "--to", "lmdb", "--split", "train", "--out",
+                   at(std::string("set") + seed)});
+    }
+    expect_done(training("set1", {"--steps", "2", "--checkpoint", at("two.st")}));
+  }
+
+  std::string at(const std::string& name) const { return (directory_ / name).string(); }
+
+  Words training(const std::string& dataset, const Words& more) const {
+    Words words{"train", at(dataset), "--network", "lenet", "--batch", "50"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  Said resume(const std::string& dataset, const Words& more) const {
+    Words words = training(dataset, {"--resume", at("two.st")});
+    words.insert(words.end(), more.begin(), more.end());
+    return feedrate(words);
+  }
+
+  static void expect_done(const Words& words) {
+    const Said said = feedrate(words);
+    ASSERT_EQ(said.code, exit_done) << said.errors;
+  }
+
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsResumedTerms, are_not_mentioned_where_they_are_the_same) {
+  for (const Words& words :
+       {Words{}, Words{"--lr", "0.01"}, Words{"--epochs", "3"}, Words{"--val", at("set2")}}) {
+    const Said said = resume("set1", words);
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    EXPECT_EQ(said.errors.find("when it was trained"), std::string::npos) << said.errors;
+  }
+}
+
+TEST_F(CommandsResumedTerms, are_said_with_both_values_where_training_can_go_on) {
+  const std::pair<Words, std::string> cases[] = {
+      {{"--lr", "0.05"}, "two.st: --lr was 0.01 when it was trained, and is now 0.05"},
+      {{"--momentum", "0.5"}, "--momentum was 0.9 when it was trained, and is now 0.5"},
+      {{"--schedule", "cosine"}, " when it was trained, and is now cosine"},
+      {{"--on-bad", "skip"}, "--on-bad was fail when it was trained, and is now skip"}};
+  for (const auto& [words, sentence] : cases) {
+    const Said said = resume("set1", words);
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    EXPECT_NE(said.errors.find(sentence), std::string::npos) << said.errors;
+  }
+}
+
+TEST_F(CommandsResumedTerms, of_a_schedule_that_follows_the_length_include_it) {
+  expect_done(training("set1", {"--checkpoint", at("two.st"), "--schedule", "cosine"}));
+  const Said said = resume("set1", {"--schedule", "cosine", "--epochs", "3"});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_NE(said.errors.find("the length of the schedule was 4 steps when it was trained, and is "
+                             "now 12 steps"),
+            std::string::npos)
+      << said.errors;
+}
+
+TEST_F(CommandsResumedTerms, are_refused_where_the_position_means_nothing) {
+  const Said other = resume("set2", {});
+  EXPECT_EQ(other.code, exit_failed);
+  EXPECT_NE(other.errors.find("two.st: the dataset was 200 images, 10 classes, digest "),
+            std::string::npos)
+      << other.errors;
+  std::string backwards;
+  for (int i = 200; i-- > 0;) backwards += std::to_string(i) + "\n";
+  formats::write_text(at("order"), backwards);
+  const Said ordered = resume("set1", {"--order", at("order")});
+  EXPECT_EQ(ordered.code, exit_failed);
+  EXPECT_NE(ordered.errors.find("two.st: the order of an epoch was every image once when it was "
+                                "trained, and is now 200 picks, fingerprint "),
+            std::string::npos)
+      << ordered.errors;
+}
+
+}  // namespace
+}  // namespace feedrate::tools

@@ -148,8 +148,9 @@ class Backend : public formats::Kind {
   using formats::Kind::Kind;
   /// "" when usable on this machine, else the reason why not ("no CUDA device was found").
   virtual std::string unavailable() const = 0;
-  /// "AMD EPYC …, 2 threads", "NVIDIA H200"; only when usable.
-  virtual std::string device_name() const = 0;
+  /// "AMD EPYC …, 2 threads", of as many as compile() is asked for, or "NVIDIA H200"; only when
+  /// usable.
+  virtual std::string device_name(unsigned threads) const = 0;
   /// Throws Error when the device lacks memory or does not support the options.
   virtual std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const = 0;
   /// Measures what the device can do in this precision, a CPU with this many threads. Throws Error

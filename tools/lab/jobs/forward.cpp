@@ -68,7 +68,7 @@ ForwardReport run_forward(const TrainingRequest& request) {
               infers ? "the loss and the accuracy mean" : "the features mean", " nothing"));
   }
   ForwardReport report;
-  report.run = describe(opened, *session);
+  report.run = describe(request, opened, *session);
   if (!infers) {
     const Graph& graph = session->plan().graph;
     const Node& node = graph.nodes[last_pooling(graph)];

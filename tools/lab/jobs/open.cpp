@@ -104,14 +104,14 @@ std::optional<DeviceDecoded> decoded_by(const TrainingRequest& request, const Se
   return DeviceDecoded{request.device.name, all, all.images * session.plan().graph.input.bytes()};
 }
 
-RunReport describe(const Opened& opened, const Session& session) {
+RunReport describe(const TrainingRequest& request, const Opened& opened, const Session& session) {
   const Graph& graph = session.plan().graph;
   return {.parameters = graph.parameter_count(),
           .macs = graph.macs(),
           .batch = opened.recipe.batch,
           .threads = 0,
           .recipe = std::string(opened.augmentation.name()),
-          .device_name = opened.device.device_name(),
+          .device_name = opened.device.device_name(request.device.compute_threads),
           .engines = {session.engines().begin(), session.engines().end()},
           .telemetry = {},
           .decoded = {}};

@@ -55,6 +55,7 @@ struct RunReport {
 std::optional<DeviceDecoded> decoded_by(const TrainingRequest& request,
                                         const trainer::Session& session);
 
-RunReport describe(const Opened& opened, const trainer::Session& session);
+RunReport describe(const TrainingRequest& request, const Opened& opened,
+                   const trainer::Session& session);
 
 }  // namespace feedrate::tools

@@ -69,7 +69,7 @@ class Training {
         progress_(title_, "steps"),
         sampler_(
             {.device = request.device.name, .transfers = [this] { return session_.transfers(); }}) {
-    report_.run = describe(opened, session);
+    report_.run = describe(request, opened, session);
     report_.ranks = world().ranks();
     report_.optimizer = opened.recipe.update.optimizer;
   }

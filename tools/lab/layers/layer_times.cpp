@@ -146,7 +146,7 @@ LayerTimes time_layers(LayerTimesRequest request) {
   session->upload(noise.batch());
   const Steps steps = run_steps(*session, nodes, request.seconds);
 
-  times.device_name = device.device_name();
+  times.device_name = device.device_name(request.device.compute_threads);
   times.steps = steps.seconds.size();
   times.step_seconds = median(steps.seconds);
   times.roof = device.measure_roof(request.device.compute_threads, request.device.precision);

@@ -127,7 +127,7 @@ ListedPreset listed_preset(const Preset& kind) {
 }
 ListedDevice listed_device(const Backend& kind) {
   const std::string why_not = kind.unavailable();
-  return {listed(kind), why_not.empty() ? kind.device_name() : "", why_not};
+  return {listed(kind), why_not.empty() ? kind.device_name(0) : "", why_not};
 }
 
 /// All, or with a name that one.

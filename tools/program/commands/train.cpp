@@ -188,7 +188,8 @@ const Command train_command{
         R"(Trains a network on a dataset and reports the rate, the stall (the share of time spent
 waiting for data, without the first step), the loss and the accuracy. Training resumes
 from a checkpoint as if it had never stopped: with any number of loader threads, and
-bit for bit with the same number of compute threads. A loss that is not finite ends
+bit for bit with the same number of compute threads. Another dataset or order than the
+checkpoint's is refused, another setting is said. A loss that is not finite ends
 training; the error names the step, the layer and the last checkpoint.
 
 Without --recipe, images are cropped and flipped as the preset or the network's authors

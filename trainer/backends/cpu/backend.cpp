@@ -35,13 +35,15 @@ void check_precision(const std::string& precision) {
   }
 }
 
+unsigned threads_for(unsigned asked) { return asked != 0 ? asked : usable_cores(); }
+
 class CpuBackend final : public Backend {
  public:
   using Backend::Backend;
   std::string unavailable() const override { return ""; }
-  std::string device_name() const override {
-    const unsigned cores = usable_cores();
-    return join(processor_name(), ", ", cores, cores == 1 ? " thread" : " threads");
+  std::string device_name(unsigned threads) const override {
+    const unsigned used = threads_for(threads);
+    return join(processor_name(), ", ", used, used == 1 ? " thread" : " threads");
   }
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
     check_precision(options.precision);
@@ -50,11 +52,11 @@ class CpuBackend final : public Backend {
                        loader::name(options.pixels)));
     }
     cpu::use_one_blas_thread();
-    const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
-    return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);
+    return std::make_unique<cpu::CpuSession>(std::move(plan), options,
+                                             threads_for(options.threads));
   }
   Roof measure_roof(unsigned threads, const std::string&) const override {
-    return cpu::measure_roof(threads != 0 ? threads : usable_cores());
+    return cpu::measure_roof(threads_for(threads));
   }
   PixelMemory& pixel_memory() const override { return plain_memory(); }
 };

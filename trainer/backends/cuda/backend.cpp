@@ -72,7 +72,7 @@ class CudaBackend final : public Backend {
     return reason;
   }
 
-  std::string device_name() const override {
+  std::string device_name(unsigned) const override {
     require_device();
     return cuda::device_name();
   }

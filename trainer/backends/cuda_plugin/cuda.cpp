@@ -46,7 +46,9 @@ class CudaRow final : public Backend {
   std::string unavailable() const override {
     return loaded().plugin == nullptr ? loaded().problem : plugin().backend->unavailable();
   }
-  std::string device_name() const override { return plugin().backend->device_name(); }
+  std::string device_name(unsigned threads) const override {
+    return plugin().backend->device_name(threads);
+  }
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
     if (options.pixels != PixelType::u8 && options.pixels != PixelType::packed) {
       throw Error(join(

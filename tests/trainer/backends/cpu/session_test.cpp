@@ -140,7 +140,9 @@ TEST(UnitCpuSession, without_an_optimizer_it_evaluates_only) {
 
 TEST(UnitBackends, the_cpu_is_always_usable_and_tells_its_name) {
   EXPECT_EQ(backend("cpu").unavailable(), "");
-  EXPECT_NE(backend("cpu").device_name().find("thread"), std::string::npos);
+  EXPECT_TRUE(backend("cpu").device_name(1).ends_with(", 1 thread"));
+  EXPECT_TRUE(backend("cpu").device_name(3).ends_with(", 3 threads"));
+  EXPECT_NE(backend("cpu").device_name(0).find("thread"), std::string::npos);
   expect_error([] { backend("cuba"); }, {"no device 'cuba'", "did you mean cuda?"});
 }
 

@@ -41,11 +41,11 @@ TEST(UnitCudaPlugin, the_row_works_or_says_why_not) {
   const Backend& cuda = backend("cuda");
   const std::string reason = cuda.unavailable();
   if (reason.empty()) {
-    EXPECT_FALSE(cuda.device_name().empty());
+    EXPECT_FALSE(cuda.device_name(0).empty());
     EXPECT_FALSE(cuda_pci_bus_id().empty());
   } else {
     EXPECT_NE(reason.find(' '), std::string::npos) << "a sentence: " << reason;
-    expect_error([&] { static_cast<void>(cuda.device_name()); }, {reason});
+    expect_error([&] { static_cast<void>(cuda.device_name(0)); }, {reason});
     expect_error([&] { static_cast<void>(cuda.pixel_memory()); }, {reason});
     EXPECT_EQ(cuda_pci_bus_id(), "");
   }

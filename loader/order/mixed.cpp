@@ -49,18 +49,20 @@ class Mixed final : public Picks {
 std::vector<std::uint64_t> quotas_of(const std::vector<MixMember>& members, std::uint64_t draws) {
   double sum = 0;
   for (const MixMember& member : members) sum += member.weight;
+  if (!std::isfinite(sum)) throw Error("mix: the sum of the weights is too large for a number");
   std::vector<std::uint64_t> quotas;
   std::vector<double> remainders;
+  std::uint64_t left = draws;  // never less than 0, however shares are rounded
   for (const MixMember& member : members) {
     const double share = member.weight / sum * static_cast<double>(draws);
-    quotas.push_back(static_cast<std::uint64_t>(share));
+    quotas.push_back(share < static_cast<double>(left) ? static_cast<std::uint64_t>(share) : left);
+    left -= quotas.back();
     remainders.push_back(share - std::floor(share));
   }
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](std::size_t i) { return remainders[i]; });
-  std::uint64_t left = draws - std::accumulate(quotas.begin(), quotas.end(), std::uint64_t{0});
   for (std::size_t i = 0; left > 0; ++i, --left) ++quotas[order[i % order.size()]];
   return quotas;
 }

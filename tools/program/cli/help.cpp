@@ -31,7 +31,7 @@ void reading(const CLI::Option& option, const Setting& row, const Work& work) {
 }
 
 OptionFacts facts(const Setting& row, std::string unit) {
-  OptionFacts facts{std::move(unit), {row.words.begin(), row.words.end()}};
+  OptionFacts facts{std::move(unit), {row.words.begin(), row.words.end()}, expected(row)};
   if (row.names != nullptr) {
     for (const std::string_view name : row.names()) facts.words.emplace_back(name);
   }
@@ -111,8 +111,8 @@ Prepared prepared(const Command& command) {
       option->disable_flag_override();  // "--json=no" would look like a value
       continue;
     }
-    option->check([](const std::string& text) {
-      return text.empty() ? std::string("expected a value, found ''") : std::string();
+    option->check([refusal = empty_refusal(*app, *option)](const std::string& text) {
+      return text.empty() ? refusal : std::string();
     });
   }
   return {std::move(app), std::move(work)};

@@ -84,6 +84,9 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   const std::string program = fmt::format("feedrate {}", command.name);
   name_console(program);
   const auto [app, work] = prepared(command);
+  if (const std::string empty = empty_value(*app, arguments); !empty.empty()) {
+    return misuse(program, empty, see_help(program));
+  }
   try {
     // CLI11 takes the last one first.
     app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

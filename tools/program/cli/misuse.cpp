@@ -76,6 +76,20 @@ std::string needed(const CLI::App& app) {
 
 }  // namespace
 
+std::string empty_value(const CLI::App& app, std::span<const std::string> words) {
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (!words[i].starts_with("--")) continue;
+    const std::size_t equals = words[i].find('=');
+    const CLI::Option* option = app.get_option_no_throw(words[i].substr(0, equals));
+    if (option == nullptr || option->get_items_expected_max() == 0) continue;
+    if (equals == std::string::npos) ++i;
+    if (equals != std::string::npos && equals + 1 == words[i].size()) {
+      return fmt::format("{}: {}", option->get_name(), empty_refusal(app, *option));
+    }
+  }
+  return "";
+}
+
 Misuse explain(CLI::App& app, std::span<const std::string> words, const std::exception& error) {
   // A misspelt option also looks like a missing one; the misspelling is the better explanation.
   if (const std::string wrong = wrong_word(app, words); !wrong.empty()) return {wrong, ""};

@@ -16,6 +16,10 @@ struct Misuse {
   std::string advice;   // what to do about it; "": see the help
 };
 
+/// The first option of the words with nothing behind its "=", for which the parser would take the next
+/// word, and what it expects; "": none.
+std::string empty_value(const CLI::App& app, std::span<const std::string> words);
+
 /// `app` has thrown `error` when it read these words.
 Misuse explain(CLI::App& app, std::span<const std::string> words, const std::exception& error);
 

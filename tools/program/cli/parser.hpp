@@ -13,6 +13,7 @@ namespace feedrate::tools {
 struct OptionFacts {
   std::string unit;                // what help calls the value: "FILE"; "" for a flag
   std::vector<std::string> words;  // values to offer
+  std::string expected = "a value";
 };
 
 class Parser : public CLI::App {
@@ -26,7 +27,13 @@ class Parser : public CLI::App {
 inline OptionFacts facts_of(const CLI::App& app, const CLI::Option& option) {
   const auto& known = static_cast<const Parser&>(app).facts;
   const auto found = known.find(&option);
-  return found == known.end() ? OptionFacts{option.get_type_name(), {}} : found->second;
+  return found == known.end() ? OptionFacts{.unit = option.get_type_name(), .words = {}}
+                              : found->second;
+}
+
+/// Why an empty value of that option is refused.
+inline std::string empty_refusal(const CLI::App& app, const CLI::Option& option) {
+  return "expected " + facts_of(app, option).expected + ", found ''";
 }
 
 }  // namespace feedrate::tools

@@ -50,6 +50,11 @@ TEST(CommandsHelp, an_empty_value_is_misuse_and_not_no_value) {
               {"--checkpoint: expected a value, found ''"});
   expect_said({"bench", "--plan", "", "--dry-run"}, exit_misused, {"--plan: expected a value"});
   expect_said({"load", ""}, exit_misused, {"PATH: expected a value"});
+  // The parser would take the next word.
+  expect_said({"load", "--batch=", "5"}, exit_misused,
+              {"--batch: expected a whole number from 1 to 65536, found ''"});
+  expect_said({"load", "--pixels="}, exit_misused, {"--pixels: expected u8, f32 or f16, found ''"});
+  expect_said({"load", "--order=", "data"}, exit_misused, {"--order: expected a value, found ''"});
 }
 
 TEST(CommandsHelp, a_value_that_no_dataset_could_take_is_misuse) {

@@ -26,6 +26,47 @@ bool of_unit_pixels(const std::vector<double>& values) {
   return std::ranges::any_of(values, fraction) && std::ranges::max(values) <= 1;
 }
 
+/// "--mean", or both, each only where it is given.
+std::string given_scales(const std::vector<double>& mean, const std::vector<double>& deviation,
+                         Spelling by) {
+  if (deviation.empty()) return spelled(mean_row, by);
+  if (mean.empty()) return spelled(deviation_row, by);
+  return join(spelled(mean_row, by), " and ", spelled(deviation_row, by));
+}
+
+void expect_epoch(std::uint64_t epoch) {
+  if (epoch <= max_start_epoch) return;
+  throw Error(join("expected an epoch from 0 to ", max_start_epoch, ", found ", epoch));
+}
+
+/// "--no-shuffle"
+std::string unshuffled(const Setting& row, Spelling by) {
+  switch (by) {
+    case Spelling::python:
+      return join(row.name, "=False");
+    case Spelling::c:
+      return join(row.name, " = 0");
+    case Spelling::json:
+      return join(spelled(row, by), ": false");
+    case Spelling::shell:
+      break;
+  }
+  return spelled(row, by);
+}
+
+/// The plan of a loader. Its errors name the setting as the caller does.
+detail::Plan plan_of(const LoaderSetup& setup, const LoaderSettings& settings, Spelling by) {
+  try {
+    return {setup.options, setup.epoch_size, setup.shape.bytes()};
+  } catch (const detail::Unsuited& problem) {
+    std::string name(problem.setting());
+    for_each_setting(settings, [&](const Setting& row, const auto&) {
+      if (row.name == problem.setting()) name = spelled(row, by);
+    });
+    throw Error(join(name, ": ", problem.problem()));
+  }
+}
+
 }  // namespace
 
 void read_value(const Setting&, std::string_view text, StartPlace& place) {
@@ -37,6 +78,7 @@ void read_value(const Setting&, std::string_view text, StartPlace& place) {
   if (!epoch || !position) {
     throw Error(join("expected EPOCH or EPOCH:IMAGES, found '", text, "'"));
   }
+  expect_epoch(*epoch);
   place = {*epoch, *position};
 }
 
@@ -48,16 +90,17 @@ void check(const LoaderSettings& settings, Spelling by) {
   expect_values(settings, by);
   const auto row = [&](const auto& member) { return row_of(settings, member); };
   if (settings.pixels == PixelType::u8 && settings.mean.size() + settings.deviation.size() > 0) {
-    throw Error(join(spelled(mean_row, by), " and ", spelled(deviation_row, by), " need ",
+    const bool both = !settings.mean.empty() && !settings.deviation.empty();
+    throw Error(join(given_scales(settings.mean, settings.deviation, by),
+                     both ? " need " : " needs ",
                      spelled(row(settings.pixels), {"f32", "f16"}, by)));
   }
-  std::vector<double> scales = settings.mean;
-  scales.insert(scales.end(), settings.deviation.begin(), settings.deviation.end());
-  if (of_unit_pixels(scales)) {
-    throw Error(join(spelled(mean_row, by), " and ", spelled(deviation_row, by),
-                     " are of pixels from 0 to 255: multiply those of pixels from 0 to 1 by 255, "
-                     "as in 123.675 for 0.485"));
+  check_scales(settings.mean, settings.deviation, by);
+  if (settings.window != 0 && settings.shuffle == false) {
+    throw Error(join(spelled(row(settings.window), by), " is for shuffling, not for ",
+                     unshuffled(row(settings.shuffle), by)));
   }
+  about(spelled(row(settings.start), by), [&] { expect_epoch(settings.start.epoch); });
   about(spelled(row(settings.rank), by), [&] {
     LoaderOptions::Share{settings.rank, settings.ranks}.check();
   });
@@ -67,9 +110,37 @@ void check(const LoaderSettings& settings, Spelling by) {
   }
 }
 
+void check_scales(const std::vector<double>& mean, const std::vector<double>& deviation,
+                  Spelling by) {
+  std::vector<double> scales = mean;
+  scales.insert(scales.end(), deviation.begin(), deviation.end());
+  if (!of_unit_pixels(scales)) return;
+  const bool both = !mean.empty() && !deviation.empty();
+  throw Error(join(given_scales(mean, deviation, by), both ? " are" : " is",
+                   " of pixels from 0 to 255: multiply those of pixels from 0 to 1 by 255, "
+                   "as in 123.675 for 0.485"));
+}
+
+void check_picked(const LoaderSettings& settings, Spelling by) {
+  if (settings.window == 0) return;
+  throw Error(join(spelled(row_of(settings, settings.window), by),
+                   " is for the order of one dataset, not for a list, weights, groups or a mix"));
+}
+
+void check_drawn(const LoaderSettings& settings, Spelling by) {
+  if (settings.shuffle != false) return;
+  throw Error(join(unshuffled(row_of(settings, settings.shuffle), by),
+                   " is not for weights or groups, which draw samples"));
+}
+
+bool shuffles(const LoaderSettings& settings) {
+  return settings.shuffle.value_or(settings.window != 0 || recipe(settings.recipe).trains());
+}
+
 LoaderSetup set_up(const LoaderSettings& settings, const Dataset& dataset, const Picks* picks,
                    Spelling by) {
   check(settings, by);
+  if (picks != nullptr) check_picked(settings, by);
   LoaderSetup setup;
   setup.recipe = &recipe(settings.recipe);
   setup.shape = setup.recipe->shape(dataset.info().shape);
@@ -83,24 +154,27 @@ LoaderSetup set_up(const LoaderSettings& settings, const Dataset& dataset, const
   options.engine.crop_index = settings.crop_index;
   options.pixels.type = settings.pixels;
   options.pixels.layout = settings.layout;
-  options.pixels.set_scales(settings.mean, settings.deviation, setup.shape.channels);
+  const std::uint32_t channels = setup.shape.channels;
+  about(spelled(mean_row, by), [&] { options.pixels.set_scales(settings.mean, {}, channels); });
+  about(spelled(deviation_row, by),
+        [&] { options.pixels.set_scales(settings.mean, settings.deviation, channels); });
   options.decoded = settings.decode;
   check_decoded(dataset, *setup.recipe, options.decoded);
   options.epochs = settings.epochs.value_or(0);
   options.start = {settings.seed, settings.start.epoch, settings.start.position};
   const bool ordered = picks != nullptr && !picks->needs_shuffle();
-  options.order = {.shuffle = settings.shuffle.value_or(!ordered),
+  options.order = {.shuffle = ordered ? settings.shuffle.value_or(false) : shuffles(settings),
                    .window = settings.window,
                    .last = settings.last,
                    .picks = picks};
   options.share = {settings.rank, settings.ranks};
   options.bad = {settings.on_bad, settings.bad_budget};
-  setup.batches_per_epoch =
-      detail::Plan(options, setup.epoch_size, setup.shape.bytes()).batches_per_epoch();
+  setup.batches_per_epoch = plan_of(setup, settings, by).batches_per_epoch();
   return setup;
 }
 
 void expect_start(const LoaderSetup& setup, const LoaderState& start) {
+  expect_epoch(start.epoch);
   LoaderOptions options = setup.options;
   options.start = start;
   detail::Plan(options, setup.epoch_size, setup.shape.bytes());

@@ -18,6 +18,8 @@ namespace feedrate::loader {
 // A larger number is a typo, and would only exhaust memory or time.
 inline constexpr std::uint64_t max_batch = 65536;  // images
 inline constexpr std::uint64_t max_epochs = 1'000'000;
+inline constexpr std::uint64_t max_start_epoch = 1'000'000'000'000;  // leaves room to count on
+inline constexpr std::uint64_t max_draws = 1'000'000'000'000;
 inline constexpr std::uint64_t max_ranks = 65536;
 inline constexpr std::uint64_t max_io_threads = 64;
 
@@ -52,7 +54,7 @@ struct LoaderSettings {
   DecodedSize decode = DecodedSize::full;
   std::optional<std::uint64_t> epochs = 1;  // nothing: without end
   std::uint64_t seed = 1;
-  std::optional<bool> shuffle{};  // nothing: yes, unless the picks are in an order of their own
+  std::optional<bool> shuffle{};  // nothing: see shuffles()
   std::uint64_t window = 0;
   LastBatch last = LastBatch::partial;
   std::uint32_t rank = 0;
@@ -71,14 +73,24 @@ struct LoaderSettings {
 /// What is said of the same setting elsewhere: in other tables and in lists of several values.
 inline constexpr formats::Setting batch_row{
     .name = "batch", .unit = "N", .sentence = "Images in a batch", .min = 1, .max = max_batch};
-inline constexpr formats::Setting epochs_row{.name = "epochs",
-                                             .unit = "N",
-                                             .sentence = "Passes over the dataset",
-                                             .detail = "No number: without end.",
-                                             .min = 1,
-                                             .max = max_epochs};
+inline constexpr formats::Setting epochs_row{
+    .name = "epochs",
+    .unit = "N",
+    .sentence = "Passes over the dataset",
+    .detail =
+        "No number: without end. A run that resumes counts "
+        "those before it; 'feedrate load --from' counts "
+        "from there.",
+    .min = 1,
+    .max = max_epochs};
 inline constexpr formats::Setting seed_row{
     .name = "seed", .unit = "N", .sentence = "Seed of every random choice"};
+inline constexpr formats::Setting draws_row{
+    .name = "draws",
+    .unit = "N",
+    .sentence = "Samples in an epoch of weights or of a mix",
+    .min = 1,
+    .max = max_draws};
 inline constexpr formats::Setting mean_row{
     .name = "mean",
     .unit = "M",
@@ -134,7 +146,8 @@ void for_each_setting(Settings& of, const Visit& visit) {
   visit(seed_row, of.seed);
   visit({.name = "shuffle",
          .sentence = "Change the order of the samples in every epoch",
-         .detail = "Not said: yes, unless the epoch holds samples in an order of their own.",
+         .detail = "Not said: yes, unless the epoch holds samples in an order of their own, or the "
+                   "recipe only evaluates and there is no window.",
          .without = "Keep the order of the dataset"},
         of.shuffle);
   visit({.name = "window",
@@ -190,6 +203,17 @@ void for_each_setting(Settings& of, const Visit& visit) {
 /// Throws Error, which names settings as the caller does, for values out of range and for values that
 /// do not fit together, whatever the dataset.
 void check(const LoaderSettings& settings, formats::Spelling by);
+
+/// Throws Error, which names only what is given, for scales of pixels from 0 to 1.
+void check_scales(const std::vector<double>& mean, const std::vector<double>& deviation,
+                  formats::Spelling by);
+/// To be called beside check() where an epoch holds picks, and where these are drawn: by weight or in
+/// groups. Throw Error for settings that only the order of a dataset has.
+void check_picked(const LoaderSettings& settings, formats::Spelling by);
+void check_drawn(const LoaderSettings& settings, formats::Spelling by);
+/// Whether samples come in random order where picks, if any, have no order of their own: if nobody
+/// says so, for recipes that train, and with a window, which is one of shuffling.
+bool shuffles(const LoaderSettings& settings);
 
 /// A loader that has been asked for, checked.
 struct LoaderSetup {

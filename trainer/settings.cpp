@@ -46,6 +46,7 @@ void replace(Value& value, const std::optional<By>& by) {
 
 TrainRecipe changed(TrainRecipe recipe, const TrainSettings& settings, Spelling by) {
   expect_values(settings, by);
+  loader::check_scales(settings.mean, settings.deviation, by);
   if (settings.optimizer && *settings.optimizer != recipe.update.optimizer) {
     recipe = with_optimizer(recipe, *settings.optimizer);
   }

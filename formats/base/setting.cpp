@@ -35,6 +35,15 @@ std::string whole_range(const Setting& row) {
   return join("a whole number from ", row.min, " to ", row.max);
 }
 
+/// Whether it is a number that no whole number of 64 bits is.
+bool beyond_whole(const Setting& row, std::string_view found) {
+  if (row.kind != SettingKind::whole || row.max != Setting::unlimited) return false;
+  if (found.starts_with('\'') && found.ends_with('\'') && found.size() > 2)
+    found = found.substr(1, found.size() - 2);
+  return !found.empty() && found.find_first_not_of("0123456789") == std::string_view::npos &&
+         !parse_number<std::uint64_t>(found);
+}
+
 std::string real_range(const RealRange& range) {
   std::string text = "a number";
   const bool has_low = std::isfinite(range.low);
@@ -131,6 +140,9 @@ std::string expected(const Setting& row, Spelling by) {
 }
 
 std::string refusal(const Setting& row, std::string_view found, Spelling by) {
+  if (beyond_whole(row, found)) {
+    return join("expected a whole number from ", row.min, " to ", row.max, ", found ", found);
+  }
   return join("expected ", expected(row, by), ", found ", found);
 }
 

@@ -20,22 +20,22 @@ void check(const LoaderOptions& options, std::uint64_t size) {
   const Picks* const picks = options.order.picks;
   const std::uint64_t together = picks != nullptr ? picks->together() : 1;
   if (options.batch % together != 0) {
-    throw Error(join("loader: a batch of ", options.batch, " images does not hold whole groups of ",
-                     together, "; expected a multiple"));
+    throw Unsuited("batch", options.batch, " images do not hold whole groups of ", together,
+                   "; expected a multiple");
   }
   if (picks != nullptr && picks->needs_shuffle() && options.order.window != 0) {
-    throw Error("loader: a shuffle window would keep the datasets of a mix apart; leave it out");
+    throw Unsuited("window", "it would keep the datasets of a mix apart; leave it out");
   }
   if (together > 1 && options.order.shuffle)
-    throw Error("loader: shuffling would tear groups apart; they are in a random order anyway");
+    throw Unsuited("shuffle", "it would tear groups apart; they are in a random order anyway");
   if (options.start.position % together != 0) {
-    throw Error(join("loader: position ", options.start.position, " is inside of a group of ",
-                     together, " images; is the state from another order?"));
+    throw Unsuited("start", "position ", options.start.position, " is inside of a group of ",
+                   together, " images; is the state from another order?");
   }
   options.share.check();
   if (options.start.position > size) {
-    throw Error(join("loader: position ", options.start.position, " is beyond the ", size,
-                     " images of an epoch; is the state from another dataset?"));
+    throw Unsuited("start", "position ", options.start.position, " is beyond the ", size,
+                   " images of an epoch; is the state from another dataset?");
   }
 }
 
@@ -58,8 +58,9 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
   expect_batch_for_each_rank(size);
   expect_batch_for_each_rank(size - first_position_);
   if (per_epoch_ == 0) {
-    throw Error(join("loader: the dataset's ", size, " images give rank ", rank_, " of ", ranks_,
-                     " no batch (of ", batch_, " images)"));
+    throw Unsuited(last_ == LastBatch::drop ? "last" : "ranks", "the dataset's ", size,
+                   " images give rank ", rank_, " of ", ranks_, " no batch (of ", batch_,
+                   " images)");
   }
   const std::size_t fitting =
       std::max<std::size_t>(1, max_chunk_bytes / std::max<std::size_t>(1, image_bytes));
@@ -84,10 +85,9 @@ std::uint32_t Plan::share(std::uint64_t images) const {
 void Plan::expect_batch_for_each_rank(std::uint64_t images) const {
   const std::uint64_t rest = images % step_images_;
   if (!in_step_ || last_ != LastBatch::partial || rest == 0 || rest / together_ >= ranks_) return;
-  throw Error(join("loader: ", images, " images in batches of ", batch_, " for each of ", ranks_,
-                   " ranks leave ", rest,
-                   ", too few for every rank to have a last batch; expected ",
-                   "last to be drop or wrap, or another batch"));
+  throw Unsuited("last", images, " images in batches of ", batch_, " for each of ", ranks_,
+                 " ranks leave ", rest, ", too few for every rank to have a last batch; expected ",
+                 "drop or wrap, or another batch");
 }
 
 std::uint64_t Plan::batches_in(std::uint64_t images) const {

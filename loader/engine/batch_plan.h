@@ -4,10 +4,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
+#include "formats/base/error.h"
 #include "loader/loader.h"
 
 namespace feedrate::loader::detail {
+
+/// A setting that does not suit the samples of an epoch.
+class Unsuited : public formats::Error {
+ public:
+  template <class... Parts>
+  explicit Unsuited(std::string_view setting, const Parts&... parts)
+      : Error(formats::join(setting, ": ", parts...)), setting_(setting) {}
+  /// Its name in the table of settings.
+  std::string_view setting() const { return setting_; }
+  /// The message without it.
+  std::string_view problem() const { return std::string_view(what()).substr(setting_.size() + 2); }
+
+ private:
+  std::string_view setting_;
+};
 
 struct BatchRange {
   std::uint64_t number = 0;  // from 0, through all epochs

@@ -43,14 +43,14 @@ TEST(UnitSettings, what_does_not_fit_together_is_refused_in_the_callers_words) {
   const auto refused = [](const LoaderSettings& settings, Spelling by, const char* message) {
     expect_error([&] { check(settings, by); }, {message});
   };
-  refused({.mean = {1}}, Spelling::shell, "--mean and --deviation need --pixels f32 or f16");
-  refused({.mean = {1}}, Spelling::python, "mean and deviation need pixels='f32' or 'f16'");
+  refused({.mean = {1}}, Spelling::shell, "--mean needs --pixels f32 or f16");
+  refused({.mean = {1}}, Spelling::python, "mean needs pixels='f32' or 'f16'");
   refused({.deviation = {1}}, Spelling::c,
-          "mean and deviation need pixels = FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
+          "deviation needs pixels = FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
   refused({.pixels = PixelType::f32, .mean = {0.485, 0.456, 0.406}, .deviation = {0.229}},
           Spelling::python, "mean and deviation are of pixels from 0 to 255: multiply");
   refused({.pixels = PixelType::f16, .deviation = {0.5}}, Spelling::shell,
-          "--mean and --deviation are of pixels from 0 to 255");
+          "--deviation is of pixels from 0 to 255");
   check({.pixels = PixelType::f32, .mean = {0}, .deviation = {1}}, Spelling::shell);
   check({.pixels = PixelType::f32, .mean = {0.5}, .deviation = {2}}, Spelling::shell);
   refused({.rank = 2, .ranks = 2}, Spelling::shell,
@@ -59,6 +59,12 @@ TEST(UnitSettings, what_does_not_fit_together_is_refused_in_the_callers_words) {
           "--decode scaled: recipe none does not make images smaller");
   refused({.batch = 65537}, Spelling::python,
           "batch: expected a whole number from 1 to 65536, found 65537");
+  refused({.shuffle = false, .window = 9}, Spelling::shell,
+          "--shuffle-window is for shuffling, not for --no-shuffle");
+  refused({.shuffle = false, .window = 9}, Spelling::python,
+          "window is for shuffling, not for shuffle=False");
+  refused({.start = {max_start_epoch + 1, 0}}, Spelling::c,
+          "start: expected an epoch from 0 to 1000000000000, found 1000000000001");
   refused({.recipe = "noen"}, Spelling::python, "recipe: no recipe 'noen'");
   refused({.threads = 257}, Spelling::python,
           "threads: expected a whole number from 0 to 256 or auto, found 257");
@@ -89,6 +95,39 @@ TEST(UnitSettings, an_epoch_in_an_order_of_its_own_is_shuffled_only_on_request) 
   EXPECT_EQ(setup.epoch_size, 3U);
   EXPECT_TRUE(
       set_up({.shuffle = true}, dataset, picks.get(), Spelling::python).options.order.shuffle);
+}
+
+TEST(UnitSettings, a_number_too_large_to_count_is_told_the_largest) {
+  expect_error([] { expect_text(typed(seed_row, std::uint64_t{}), "18446744073709551616"); },
+               {"from 0 to 18446744073709551615, found '18446744073709551616'"});
+  expect_error([] { expect_text(typed(seed_row, std::uint64_t{}), "-1"); },
+               {"expected a whole number of at least 0, found '-1'"});
+}
+
+TEST(UnitSettings, a_recipe_that_only_evaluates_keeps_the_order_unless_asked) {
+  const MemoryDataset dataset(50);
+  const auto shuffled = [&](const LoaderSettings& settings, const Picks* picks = nullptr) {
+    return set_up(settings, dataset, picks, Spelling::c).options.order.shuffle;
+  };
+  EXPECT_TRUE(shuffled({}));
+  EXPECT_FALSE(shuffled({.recipe = "imagenet-eval"}));
+  EXPECT_TRUE(shuffled({.recipe = "imagenet-eval", .shuffle = true}));
+  EXPECT_TRUE(shuffled({.recipe = "imagenet-eval", .window = 9}));
+  EXPECT_FALSE(shuffled({.recipe = "imagenet-eval"}, mixed({{50, 1}}, 50, false).get()));
+}
+
+TEST(UnitSettings, a_setting_that_does_not_suit_the_dataset_is_named_as_the_caller_does) {
+  const MemoryDataset dataset(50);
+  const auto refused = [&](const LoaderSettings& settings, const char* message) {
+    expect_error([&] { set_up(settings, dataset, nullptr, Spelling::shell); }, {message});
+  };
+  refused({.last = LastBatch::drop}, "--last: the dataset's 50 images give rank 0 of 1 no batch");
+  refused({.start = {0, 61}}, "--from: position 61 is beyond the 50 images");
+  refused({.pixels = PixelType::f32, .mean = {1, 2}}, "--mean: ");
+  refused({.pixels = PixelType::f32, .deviation = {3, 2}}, "--deviation: ");
+  const auto list = listed({1, 2}, 50);
+  expect_error([&] { set_up({.window = 5}, dataset, list.get(), Spelling::python); },
+               {"window is for the order of one dataset"});
 }
 
 }  // namespace

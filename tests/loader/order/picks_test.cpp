@@ -302,13 +302,20 @@ TEST(HostilePicks, lists_and_weights_that_make_no_sense_are_refused) {
   expect_error([] { mixed({{5, 0}}, 5, true); }, {"weight of dataset 0", "above 0"});
   expect_error([] { mixed({{5, 1}, {0, 1}}, 5, true); }, {"dataset 1 holds no samples"});
   expect_error([] { mixed({{5, 1}, {5, 1e-6}}, 10, true); }, {"dataset 1", "too small"});
+  expect_error([] { mixed({{5, 1e308}, {5, 1e308}}, 10, true); }, {"sum of the weights"});
+  // A share that was more than a number counts once left all draws to be dealt out one by one.
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint64_t draws : {most / 2, most}) {
+    EXPECT_EQ(mixed({{5, 1}}, draws, true)->size(), draws);
+    EXPECT_EQ(mixed({{5, 0.1}, {5, 0.2}, {5, 0.7}}, draws, true)->size(), draws);
+  }
   const MemoryDataset dataset(100);
   const auto picks = grouped_by_class(labels_of(dataset), 2, 4);
   const auto refused = [&](LoaderOptions options, std::initializer_list<std::string_view> words) {
     options.order.picks = picks.get();
     expect_error([&] { Loader(dataset, recipe("none"), options); }, words);
   };
-  refused({.batch = 12, .order = {.shuffle = false}}, {"batch of 12", "groups of 8"});
+  refused({.batch = 12, .order = {.shuffle = false}}, {"batch: 12 images", "groups of 8"});
   refused({.batch = 16}, {"tear groups apart"});
   refused({.batch = 16, .start = {.position = 4}, .order = {.shuffle = false}},
           {"position 4", "a group of 8"});

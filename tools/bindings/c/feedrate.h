@@ -156,7 +156,7 @@ typedef struct feedrate_loader_options {
                             // 1; 0: without end
   feedrate_state start;     // {1, 0, 0}
   uint32_t rank, ranks;     // this process's share of each epoch, of at most 65,536; 0, 1
-  int32_t shuffle;          // 1
+  int32_t shuffle;          // 1, 0 or -1: yes, unless the recipe only evaluates and window is 0; -1
   int32_t pixels;           // FEEDRATE_PIXELS_U8
   uint64_t window;          // shuffle among this many neighbours; 0: among all
   int32_t last;             // FEEDRATE_LAST_PARTIAL

@@ -90,7 +90,7 @@ void take(const Setting& row, const Given* given, std::optional<Value>& value) {
 }
 void take(const Setting&, const std::int32_t* given, bool& value) { value = *given != 0; }
 void take(const Setting&, const std::int32_t* given, std::optional<bool>& value) {
-  value = *given != 0;
+  value = *given < 0 ? std::nullopt : std::optional(*given != 0);
 }
 void take(const Setting&, const char* const* given, std::string& value) {
   if (*given != nullptr) value = *given;
@@ -113,7 +113,7 @@ void put(const std::optional<Value>& value, Given* member) {
   if (value) *member = static_cast<Given>(static_cast<std::uint64_t>(*value) + is_word<Value>);
 }
 void put(bool value, std::int32_t* member) { *member = value; }
-void put(const std::optional<bool>& value, std::int32_t* member) { *member = value.value_or(true); }
+void put(const std::optional<bool>& value, std::int32_t* member) { *member = value ? *value : -1; }
 void put(const std::string& value, const char** member) { *member = value.c_str(); }
 void put(const std::vector<double>&, const Numbers&) {}  // no list of numbers has a default
 void put(const StartPlace& value, feedrate_state* member) {

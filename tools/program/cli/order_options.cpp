@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
+#include "loader/settings.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
 
@@ -42,12 +43,7 @@ void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& 
       order.mix);
   way(add_paths(app, mix, {.paths = [&order] { return mix_paths(order); }}), "LIST")
       ->excludes(dataset);
-  add_option(app,
-             {.name = "draws",
-              .unit = "N",
-              .sentence = "Samples in an epoch of --weights or --mix",
-              .min = 1},
-             order.draws);
+  add_option(app, loader::draws_row, order.draws);
 }
 
 void expect_dataset(const std::filesystem::path& path, const OrderRequest& order) {

@@ -70,8 +70,7 @@ Fields start_of(const LoadRequest& options, const LoaderOptions& settings, const
 
 LoadReport load(const LoadRequest& options) {
   const GracefulStop graceful;
-  const auto [dataset, picks] =
-      open_data(options.path, options.order, options.settings.shuffle.value_or(true));
+  const auto [dataset, picks] = open_data(options.path, options.order, shuffles(options.settings));
   const LoaderSetup setup = set_up(options.settings, *dataset, picks.get(), Spelling::shell);
   const Recipe& augment = *setup.recipe;
   LoaderOptions settings = setup.options;
@@ -174,7 +173,6 @@ void add_order_options(CLI::App& app, LoadRequest& options) {
       ->excludes("--epochs");
   add_settings(app, of,
                {&of.seed, &of.shuffle, &of.window, &of.last, &of.rank, &of.ranks, &of.start});
-  app.get_option("--shuffle-window")->excludes("--no-shuffle");
   app.get_option("--rank")->needs("--ranks");
   app.get_option("--ranks")->needs("--rank");
 }
@@ -211,14 +209,10 @@ void check_options(LoadRequest& options) {
   LoaderSettings& settings = options.settings;
   expect_dataset(options.path, options.order);
   const OrderRequest& order = options.order;
-  if (settings.window != 0 && !(order.order.empty() && order.weights.empty() &&
-                                order.groups.empty() && order.mix.empty())) {
-    throw Error(
-        "--shuffle-window is for the order of one dataset, not for --order, --weights, --groups "
-        "or --mix");
-  }
-  if (settings.shuffle == false && !(order.weights.empty() && order.groups.empty())) {
-    throw Error("--no-shuffle is not for --weights or --groups, which draw samples");
+  const bool drawn = !order.weights.empty() || !order.groups.empty();
+  if (drawn) check_drawn(settings, Spelling::shell);
+  if (drawn || !order.order.empty() || !order.mix.empty()) {
+    check_picked(settings, Spelling::shell);
   }
   check_device_decode(options.decode, options.device.name, settings.pixels);
   if (options.decode == Decode::device && settings.layout == PixelLayout::planar) {
@@ -258,8 +252,8 @@ cores and the CPU quota, and leaves a core to an emulated trainer. --cold measur
 first epoch from disk and reports how much of it was still in memory. The digest of
 the first epoch is computed in a separate pass and is the same at any number of
 threads. --from continues at the state with which an earlier run ended, at any number
-of threads or ranks and any batch size. Batches hold u8 pixels or, with --pixels f32
-or f16, (pixel - mean) / deviation, in either --layout.
+of threads or ranks and any batch size; --epochs counts from there. Batches hold u8
+pixels or, with --pixels f32 or f16, (pixel - mean) / deviation, in either --layout.
 
 --decode scaled decodes a JPEG at 1/2, 1/4 or 1/8 of its size where the crop is at
 least so many times the size that the recipe resizes it to: other pixels, so another

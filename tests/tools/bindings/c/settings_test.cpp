@@ -72,7 +72,7 @@ TEST(UnitSettingsOfC, defaults_are_the_tables) {
   EXPECT_EQ(options.start.epoch + options.start.position, 0U);
   EXPECT_EQ(options.rank, usual.rank);
   EXPECT_EQ(options.ranks, usual.ranks);
-  EXPECT_EQ(options.shuffle, 1);
+  EXPECT_EQ(options.shuffle, -1);
   EXPECT_EQ(options.pixels, static_cast<int>(usual.pixels));
   EXPECT_EQ(options.layout, FEEDRATE_LAYOUT_USUAL);
   EXPECT_EQ(options.window, usual.window);

@@ -122,5 +122,10 @@ TEST_F(UnitSettingsFaces, plans_and_options_of_bench_take_the_same_values) {
   }
 }
 
+TEST_F(UnitSettingsFaces, trainings_refuse_scales_of_pixels_from_0_to_1) {
+  expect_error([] { trainer::changed({}, {.mean = {0.5}}, Spelling::shell); },
+               {"--mean is of pixels from 0 to 255: multiply"});
+}
+
 }  // namespace
 }  // namespace feedrate::tools

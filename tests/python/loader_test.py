@@ -264,6 +264,12 @@ class ConformanceLoader(unittest.TestCase):
             self.assertEqual(again.state_dict(), loader.state_dict())
             self.assertEqual(list(again), list(loader))
 
+    def test_a_pickle_holds_the_settings_as_they_were_given(self):
+        order = [5, 4, 3, 2, 1]
+        loader = feedrate.Loader(mnist(), order=order, batch=2, transform=content)
+        order.clear()
+        self.assertEqual(list(pickle.loads(pickle.dumps(loader))), list(loader))
+
     def test_the_number_of_threads_can_be_found_while_it_runs(self):
         loader = feedrate.Loader(mnist(), "mnist", batch=64, threads="auto", epochs=3)
         self.assertEqual(sum(len(batch) for batch in loader), 3 * IMAGES)

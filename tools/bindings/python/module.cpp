@@ -86,7 +86,4 @@ NB_MODULE(_native, module) {
   module.def(
       "recipe_name", [](const nb::object& text) { return std::string(recipe(text).name()); },
       nb::arg("text").none(), "The one name of a recipe as written.");
-  module.def(
-      "trains", [](const nb::object& text) { return recipe(text).trains(); },
-      nb::arg("recipe").none(), "Whether networks are trained with it.");
 }

@@ -25,6 +25,7 @@ struct OpenDataset {
 /// What an epoch holds, where it is not every sample once.
 struct EpochPicks {
   std::shared_ptr<const loader::Picks> picks;
+  bool drawn = false;  // by weight or in groups
 };
 
 /// Says which Python exceptions C++ exceptions become.

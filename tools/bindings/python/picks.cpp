@@ -23,7 +23,6 @@ namespace nb = nanobind;
 namespace {
 
 // What an epoch holds is not in the table of settings, since the shell reads it from files.
-constexpr Setting draws_row{.name = "draws", .min = 1};
 constexpr Setting groups_row{.name = "groups", .min = 1, .max = loader::max_batch};
 constexpr Setting weights_row{.name = "weights"};
 
@@ -39,7 +38,7 @@ EpochPicks listed(const OpenDataset& dataset, const nb::object& order) {
 // None: as many as the dataset has samples.
 std::uint64_t read_draws(const OpenDataset& dataset, const nb::object& draws) {
   std::optional<std::uint64_t> read;
-  read_python(draws_row, draws, read);
+  read_python(loader::draws_row, draws, read);
   return read.value_or(dataset.data->size());
 }
 
@@ -62,7 +61,7 @@ EpochPicks weighted(const OpenDataset& dataset, const nb::object& weights,
       throw Error(join("weights: found ", read.size(), ", expected one for each of the ",
                        dataset.data->size(), " samples"));
     }
-    return EpochPicks{loader::weighted(read, drawn)};
+    return EpochPicks{loader::weighted(read, drawn), true};
   });
 }
 
@@ -79,7 +78,8 @@ EpochPicks grouped(const OpenDataset& dataset, const nb::object& groups) {
   const std::vector<std::int32_t> labels = loader::labels_of(*dataset.data);
   return checked([&] {
     return EpochPicks{loader::grouped_by_class(labels, static_cast<std::uint32_t>(read[0]),
-                                               static_cast<std::uint32_t>(read[1]))};
+                                               static_cast<std::uint32_t>(read[1])),
+                      true};
   });
 }
 

@@ -125,13 +125,21 @@ void add_settings(nb::module_& module) {
       },
       nb::arg("setting"), nb::arg("value").none(), nb::arg("name"),
       "Refuses a value of a setting that the caller knows by another name.");
+  module.def(
+      "shuffles",
+      [](const nb::kwargs& given) {
+        return checked([&] { return loader::shuffles(read(given)); });
+      },
+      nb::arg("settings"), "Whether these settings shuffle what has no order of its own.");
   nb::class_<Settings>(module, "Settings", "The settings of a loader, checked.")
       .def(
           "__init__",
           [](Settings* self, const OpenDataset& dataset, const EpochPicks* picks,
              const nb::kwargs& given) {
             new (self) Settings(checked([&] {
-              return set_up(dataset, picks != nullptr ? picks->picks : nullptr, read(given));
+              const LoaderSettings asked = read(given);
+              if (picks != nullptr && picks->drawn) check_drawn(asked, Spelling::python);
+              return set_up(dataset, picks != nullptr ? picks->picks : nullptr, asked);
             }));
           },
           nb::arg("dataset"), nb::arg("picks").none(), nb::arg("settings"))

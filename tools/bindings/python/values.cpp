@@ -33,13 +33,26 @@ std::optional<double> number(nb::handle given) {
   return std::nullopt;
 }
 
-// Takes each item of an iterable; a string is none.
+// What can be iterated over, but holds no numbers in an order.
+bool is_no_list(nb::handle given) {
+  PyObject* const of = given.ptr();
+  return PyUnicode_Check(of) || PyBytes_Check(of) || PyByteArray_Check(of) || PyDict_Check(of) ||
+         PyAnySet_Check(of);
+}
+
+// NumPy's own bool, which is not Python's.
+bool is_numpy_bool(nb::handle given) {
+  const std::string_view type = Py_TYPE(given.ptr())->tp_name;
+  return type == "numpy.bool" || type == "numpy.bool_";
+}
+
+// Takes each item of an iterable, unless is_no_list().
 template <class Value>
 void take_items(const Setting& row, nb::handle given, std::string_view items,
                 std::vector<Value>& values) {
   const auto next = nb::steal<nb::object>(PyObject_GetIter(given.ptr()));
   PyErr_Clear();
-  if (!next.is_valid() || nb::isinstance<nb::str>(given)) {
+  if (!next.is_valid() || is_no_list(given)) {
     throw WrongType(join("expected ", items, ", found ", shown(given)));
   }
   while (const auto item = nb::steal<nb::object>(PyIter_Next(next.ptr()))) {
@@ -102,13 +115,17 @@ std::string shown(nb::handle value) {
 }
 
 void take(const Setting& row, nb::handle given, bool& value) {
-  if (!PyBool_Check(given.ptr())) refuse_type(row, given);
-  value = given.ptr() == Py_True;
+  if (!PyBool_Check(given.ptr()) && !is_numpy_bool(given)) refuse_type(row, given);
+  value = PyObject_IsTrue(given.ptr()) == 1;
 }
 
 void take(const Setting& row, nb::handle given, std::uint64_t& value) {
   const auto whole = nb::steal<nb::object>(PyNumber_Index(given.ptr()));
-  if (whole.is_valid()) value = PyLong_AsUnsignedLongLong(whole.ptr());
+  PyErr_Clear();
+  const bool other_word = nb::isinstance<nb::str>(given) && !row.nothing.empty();  // but "auto"
+  if (!whole.is_valid() && !other_word) refuse_type(row, given);
+  if (other_word) refuse(row, given);
+  value = PyLong_AsUnsignedLongLong(whole.ptr());
   const bool fits = PyErr_Occurred() == nullptr;
   PyErr_Clear();
   if (!fits || value < row.min || value > row.max) refuse(row, given);

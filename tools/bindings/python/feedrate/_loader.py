@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import atexit
 import collections.abc
+import copy
 import os
+import reprlib
 import threading
 import time
 import weakref
@@ -78,8 +80,6 @@ class Loader:
             dataset: a dataset, or the path of one.
             recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them,
                 `feedrate.recipe` changes their numbers, and `|` adds parts; see `feedrate.Recipe`.
-                Those that only evaluate, such as imagenet-eval, keep the dataset's order unless
-                shuffle=True.
             order: indices of the samples that an epoch holds, in that order; some may be missing and
                 some come several times, each time with random draws of its own. 8 bytes each.
             weights: one for each sample, 0 or more. An epoch then holds as many samples as the
@@ -96,6 +96,7 @@ class Loader:
         """
         self.dataset = dataset if isinstance(dataset, Dataset) else open(dataset)
         order, weights = _kept(order), _kept(weights)
+        settings = {name: _kept(value) for name, value in settings.items()}
         self._arguments = {
             "dataset": self.dataset,
             "recipe": recipe,
@@ -106,9 +107,8 @@ class Loader:
             "transform": transform,
             **settings,
         }
-        if settings.get("shuffle") is None and not _native.trains(recipe):
-            settings["shuffle"] = False
-        picks = _picks(self.dataset, order, weights, groups, draws, settings.get("shuffle"))
+        shuffle = _native.shuffles(recipe=recipe, **settings)
+        picks = _picks(self.dataset, order, weights, groups, draws, shuffle)
         self._settings = _native.Settings(self.dataset._native, picks, recipe=recipe, **settings)
         self._dtype = _DTYPES[self._settings.pixels]
         self._planar = self._settings.planar
@@ -193,6 +193,10 @@ class Loader:
         """Goes on where `state` was taken, from the next iteration. Ends the current one.
 
         Raises ValueError where it cannot be a state of this dataset."""
+        if not isinstance(state, collections.abc.Mapping):
+            raise TypeError(
+                f"state: expected a dict of seed, epoch and position, found {reprlib.repr(state)}"
+            )
         start = self._settings.start(dict(state))
         self.close()
         self._progress.go_to(*start)
@@ -226,8 +230,8 @@ def _again(kind: type[Loader], arguments: dict[str, Any], state: dict[str, int])
 
 
 def _kept(values: Any) -> Any:
-    """Values that can be read more than once, as a pickle does."""
-    return list(values) if isinstance(values, collections.abc.Iterator) else values
+    """Values as they are now, which can be read more than once, as a pickle does."""
+    return list(values) if isinstance(values, collections.abc.Iterator) else copy.copy(values)
 
 
 class _Iteration:
@@ -273,7 +277,7 @@ def _picks(
     weights: Iterable[float] | str | None,
     groups: tuple[int, int] | None,
     draws: int | None,
-    shuffle: bool | None,
+    shuffle: bool,
 ) -> _native.Picks | None:
     given = [
         name
@@ -291,4 +295,4 @@ def _picks(
         return _native.grouped(dataset._native, groups)
     if weights is not None:
         return _native.weighted(dataset._native, weights, draws)
-    return _native.mixed(dataset._native, draws, shuffle is not False) if mixes else None
+    return _native.mixed(dataset._native, draws, shuffle) if mixes else None

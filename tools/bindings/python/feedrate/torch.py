@@ -73,8 +73,7 @@ class DataLoader:
         """
         Args:
             dataset: a dataset of `feedrate.open`, or the path of one.
-            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them. Those that
-                only evaluate keep the dataset's order unless shuffle=True.
+            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them.
             batch_size: images in a batch of this rank.
             device: where the tensors shall be; None: in the memory that the loader filled.
             pin_memory: page-lock that memory where PyTorch has a GPU; True warns where it has none.

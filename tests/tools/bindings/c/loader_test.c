@@ -49,7 +49,7 @@ static void options_that_make_no_sense_are_refused(const char* path) {
   options = all;
   options.mean = &one;
   options.mean_count = 1;
-  refused(dataset, options, "need pixels = FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
+  refused(dataset, options, "needs pixels = FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
   options.pixels = FEEDRATE_PIXELS_F32;
   options.deviation = &zero;
   options.deviation_count = 1;

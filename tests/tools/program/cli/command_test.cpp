@@ -252,7 +252,7 @@ TEST(CommandsMisuse, numbers_that_make_no_sense_are_refused_in_a_short_sentence)
   refused("bench", {"--threads", "257", "--out", "y"}, "a whole number from 0 to 256 or a range");
   for (const char* limit : {"0", "-1", "99999999999999999999999"}) {
     expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--limit", limit},
-                exit_misused, {"--limit: expected a whole number of at least 1"});
+                exit_misused, {"--limit: expected a whole number"});
   }
 }
 

@@ -26,12 +26,12 @@ bool of_unit_pixels(const std::vector<double>& values) {
   return std::ranges::any_of(values, fraction) && std::ranges::max(values) <= 1;
 }
 
-/// "--mean", or both, each only where it is given.
+/// "--mean needs", or "--mean and --deviation need", each only where it is given.
 std::string given_scales(const std::vector<double>& mean, const std::vector<double>& deviation,
-                         Spelling by) {
-  if (deviation.empty()) return spelled(mean_row, by);
-  if (mean.empty()) return spelled(deviation_row, by);
-  return join(spelled(mean_row, by), " and ", spelled(deviation_row, by));
+                         Spelling by, std::string_view one, std::string_view both) {
+  if (deviation.empty()) return join(spelled(mean_row, by), " ", one);
+  if (mean.empty()) return join(spelled(deviation_row, by), " ", one);
+  return join(spelled(mean_row, by), " and ", spelled(deviation_row, by), " ", both);
 }
 
 void expect_epoch(std::uint64_t epoch) {
@@ -90,9 +90,7 @@ void check(const LoaderSettings& settings, Spelling by) {
   expect_values(settings, by);
   const auto row = [&](const auto& member) { return row_of(settings, member); };
   if (settings.pixels == PixelType::u8 && settings.mean.size() + settings.deviation.size() > 0) {
-    const bool both = !settings.mean.empty() && !settings.deviation.empty();
-    throw Error(join(given_scales(settings.mean, settings.deviation, by),
-                     both ? " need " : " needs ",
+    throw Error(join(given_scales(settings.mean, settings.deviation, by, "needs", "need"), " ",
                      spelled(row(settings.pixels), {"f32", "f16"}, by)));
   }
   check_scales(settings.mean, settings.deviation, by);
@@ -115,8 +113,7 @@ void check_scales(const std::vector<double>& mean, const std::vector<double>& de
   std::vector<double> scales = mean;
   scales.insert(scales.end(), deviation.begin(), deviation.end());
   if (!of_unit_pixels(scales)) return;
-  const bool both = !mean.empty() && !deviation.empty();
-  throw Error(join(given_scales(mean, deviation, by), both ? " are" : " is",
+  throw Error(join(given_scales(mean, deviation, by, "is", "are"),
                    " of pixels from 0 to 255: multiply those of pixels from 0 to 1 by 255, "
                    "as in 123.675 for 0.485"));
 }
@@ -160,7 +157,8 @@ LoaderSetup set_up(const LoaderSettings& settings, const Dataset& dataset, const
         [&] { options.pixels.set_scales(settings.mean, settings.deviation, channels); });
   options.decoded = settings.decode;
   check_decoded(dataset, *setup.recipe, options.decoded);
-  options.epochs = settings.epochs.value_or(0);
+  setup.over = settings.epochs && settings.start.epoch >= *settings.epochs;
+  options.epochs = settings.epochs && !setup.over ? *settings.epochs - settings.start.epoch : 0;
   options.start = {settings.seed, settings.start.epoch, settings.start.position};
   const bool ordered = picks != nullptr && !picks->needs_shuffle();
   options.order = {.shuffle = ordered ? settings.shuffle.value_or(false) : shuffles(settings),

@@ -77,10 +77,7 @@ inline constexpr formats::Setting epochs_row{
     .name = "epochs",
     .unit = "N",
     .sentence = "Passes over the dataset",
-    .detail =
-        "No number: without end. A run that resumes counts "
-        "those before it; 'feedrate load --from' counts "
-        "from there.",
+    .detail = "No number: without end. Those before the start of a run that resumes count.",
     .min = 1,
     .max = max_epochs};
 inline constexpr formats::Setting seed_row{
@@ -95,7 +92,8 @@ inline constexpr formats::Setting mean_row{
     .name = "mean",
     .unit = "M",
     .sentence = "Mean to subtract: one number or R,G,B (0 … 255)",
-    .detail = "(pixel - mean) / deviation has the bits of torchvision's normalize."};
+    .detail = "(pixel - mean) / deviation has the bits of torchvision's normalize.",
+    .range = {.low = 0, .high = 255}};
 inline constexpr formats::Setting deviation_row{
     .name = "deviation",
     .unit = "D",
@@ -222,6 +220,7 @@ struct LoaderSetup {
   formats::Shape shape;                 // of every image in a batch
   std::uint64_t epoch_size = 0;         // samples
   std::uint64_t batches_per_epoch = 0;  // of this rank
+  bool over = false;                    // the start is behind the last epoch: nothing is left
 };
 
 /// The loader's options for a dataset. `picks` says what an epoch holds; null: every sample once. It

@@ -47,6 +47,10 @@ bool beyond_whole(const Setting& row, std::string_view found) {
 std::string real_range(const RealRange& range) {
   std::string text = "a number";
   const bool has_low = std::isfinite(range.low);
+  if (has_low && std::isfinite(range.high) && !range.above_low && !range.below_high) {
+    return text +
+           join(" from ", detail::real_text(range.low), " to ", detail::real_text(range.high));
+  }
   if (has_low)
     text += join(range.above_low ? " above " : " of at least ", detail::real_text(range.low));
   if (!std::isfinite(range.high)) return text;

@@ -53,6 +53,8 @@ TEST(UnitSettings, what_does_not_fit_together_is_refused_in_the_callers_words) {
           "--deviation is of pixels from 0 to 255");
   check({.pixels = PixelType::f32, .mean = {0}, .deviation = {1}}, Spelling::shell);
   check({.pixels = PixelType::f32, .mean = {0.5}, .deviation = {2}}, Spelling::shell);
+  refused({.pixels = PixelType::f32, .mean = {104, 300}}, Spelling::python,
+          "mean: expected a number from 0 to 255, found 300");
   refused({.rank = 2, .ranks = 2}, Spelling::shell,
           "--rank: expected a rank below the number of ranks, 2, found 2");
   refused({.decode = DecodedSize::scaled}, Spelling::shell,

@@ -51,6 +51,9 @@ def digests(session, world, commands):
     for output in OUTPUTS:
         if output in options:
             options[output] = "made" + output[2:] + ".prom" * (output == "--metrics")
+    if options.keys() >= {"--from", "--epochs"}:
+        before = int(options["--from"].partition(":")[0])
+        options["--epochs"] = str(before + int(options["--epochs"]))
     if "--weights" in options:
         options["--weights"] = random.choice(["weights.txt", "balanced"])
     if options.keys() & {"--rank", "--ranks"}:

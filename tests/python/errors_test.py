@@ -104,7 +104,7 @@ class HostileErrors(unittest.TestCase):
             ({"pixels": None}, "pixels: expected 'u8', 'f32' or 'f16', found None"),
             ({"layout": 3}, "layout: expected 'nhwc', 'nchw' or None, found 3"),
             ({"mean": "3"}, "mean: expected a number, or several, found '3'"),
-            ({"mean": [1, None]}, "mean: at place 1: expected a number, found None"),
+            ({"mean": [1, None]}, "mean: at place 1: expected a number from 0 to 255, found None"),
             ({"weights": [1, "x"]}, "weights: at place 1: expected a number, found 'x'"),
             ({"order": "abc"}, "order: expected whole numbers, found 'abc'"),
             ({"groups": 5}, "groups: expected whole numbers, found 5"),

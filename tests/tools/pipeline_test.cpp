@@ -367,7 +367,8 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
     refused({"--network", "lenet", "--optimizer", "sgd", name, "0.5"}, exit_failed,
             std::string(name) + " has no effect on the optimizer sgd");
   }
-  refused({"--network", "lenet", "--mean", "300"}, exit_failed, "0 to 255 cannot be 300");
+  refused({"--network", "lenet", "--mean", "300"}, exit_misused,
+          "--mean: expected a number from 0 to 255, found '300'");
   refused({"--network", "lenet", "--mean", "1,2,3"}, exit_failed,
           "3 means for images of 1 channel");
   refused({"--network", "lenet", "--zero-gamma"}, exit_failed, "no residual branch");

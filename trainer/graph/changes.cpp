@@ -1,7 +1,5 @@
 #include "trainer/graph/changes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -57,11 +55,6 @@ void scale_pixels(const Changes& changes, Graph& graph) {
   Attributes& input = graph.nodes.front().attributes;
   if (!changes.means.empty()) {
     const std::vector<double> values = by_channel("means", changes.means, graph.input.channels);
-    for (const double mean : values) {
-      constexpr double max_pixel = 255;
-      if (mean < 0 || mean > max_pixel)
-        throw Error(fmt::format("the mean of pixels from 0 to 255 cannot be {}", mean));
-    }
     for (std::size_t k = 0; k < values.size() && k < std::size(means); ++k) {
       input[std::string(means[k])] = values[k];
     }

@@ -49,7 +49,7 @@ struct feedrate_batch {
 
 struct feedrate_loader {
   std::shared_ptr<const formats::Dataset> dataset;
-  tools::Asked asked;
+  loader::LoaderSetup setup;
   unsigned generation = tools::fork_generation();
   std::atomic<bool> stopping{false};
   std::mutex mutex;                        // of the loader; held while a batch is awaited
@@ -71,17 +71,17 @@ void expect_own_process(const feedrate_loader& run) {
 feedrate_loader* create(const feedrate_dataset& dataset, const feedrate_loader_options* options) {
   auto run = std::make_unique<feedrate_loader>();
   run->dataset = dataset.data;
-  run->asked = checked_options(options, *dataset.data);
-  const loader::LoaderOptions& all = run->asked.setup.options;
+  run->setup = checked_options(options, *dataset.data);
+  const loader::LoaderOptions& all = run->setup.options;
   run->state = all.start;
   if (all.threads > 0 && run->generation > 0 && threads_before_fork()) {
     throw Failure(FEEDRATE_FORKED,
                   "this process was forked from one whose loaders had started threads, which a "
                   "fork does not copy: exec a program, or load with threads = 0");
   }
-  if (run->asked.over) return run.release();
+  if (run->setup.over) return run.release();
   if (all.threads > 0) note_threads();
-  run->loader = std::make_unique<loader::Loader>(*run->dataset, *run->asked.setup.recipe, all);
+  run->loader = std::make_unique<loader::Loader>(*run->dataset, *run->setup.recipe, all);
   return run.release();
 }
 
@@ -173,7 +173,7 @@ feedrate_status feedrate_loader_get_info(const feedrate_loader* loader,
                                          feedrate_loader_info* info) {
   return guarded([&] {
     expect_pointer(loader, "loader");
-    const loader::LoaderSetup& setup = loader->asked.setup;
+    const loader::LoaderSetup& setup = loader->setup;
     give(info, {.size = 0,
                 .batches_per_epoch = setup.batches_per_epoch,
                 .height = setup.shape.height,

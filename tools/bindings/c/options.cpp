@@ -165,24 +165,21 @@ LoaderSettings settings_of(Options given) {
   return settings;
 }
 
-Asked asked_of(const Options& given, const Dataset& dataset) {
+LoaderSetup setup_of(const Options& given, const Dataset& dataset) {
   const LoaderSettings settings = settings_of(given);
-  Asked asked{set_up(settings, dataset, nullptr, Spelling::c)};
-  if (!asked.setup.recipe->mixers().empty()) {
-    misused(join("recipe ", asked.setup.recipe->name(),
+  LoaderSetup setup = set_up(settings, dataset, nullptr, Spelling::c);
+  if (!setup.recipe->mixers().empty()) {
+    misused(join("recipe ", setup.recipe->name(),
                  " mixes images and their labels, but a batch here has one label an image"));
   }
-  LoaderOptions& options = asked.setup.options;
-  asked.over = settings.epochs && settings.start.epoch >= *settings.epochs;
-  if (settings.epochs && !asked.over) options.epochs -= settings.start.epoch;
-  return asked;
+  return setup;
 }
 
 }  // namespace
 
-Asked checked_options(const feedrate_loader_options* given, const Dataset& dataset) {
+LoaderSetup checked_options(const feedrate_loader_options* given, const Dataset& dataset) {
   try {
-    return asked_of(completed(given), dataset);
+    return setup_of(completed(given), dataset);
   } catch (const Failure&) {
     throw;
   } catch (const Error& error) {  // every Error here is about an option

@@ -6,12 +6,8 @@
 
 namespace feedrate::tools {
 
-struct Asked {
-  loader::LoaderSetup setup;
-  bool over = false;  // the run ends where it starts
-};
-
 /// Throws Failure, with FEEDRATE_MISUSED, for what makes no sense or does not suit the dataset.
-Asked checked_options(const feedrate_loader_options* given, const formats::Dataset& dataset);
+loader::LoaderSetup checked_options(const feedrate_loader_options* given,
+                                    const formats::Dataset& dataset);
 
 }  // namespace feedrate::tools

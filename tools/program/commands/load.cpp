@@ -75,7 +75,7 @@ LoadReport load(const LoadRequest& options) {
   const Recipe& augment = *setup.recipe;
   LoaderOptions settings = setup.options;
   settings.diagnosis.trace = !options.trace.empty();
-  if (options.drive.seconds > 0) settings.epochs = 0;
+  if (!options.settings.epochs) settings.epochs = options.drive.seconds > 0 ? 0 : 1;
   std::optional<DeviceDecoding> device;
   if (options.decode == Decode::device) {
     device.emplace(options.device.name, *dataset, settings.batch);
@@ -204,8 +204,8 @@ void add_load_outputs(CLI::App& app, LoadRequest& options) {
   add_json(app, options.json);
 }
 
-/// Refuses options that do not fit together.
-void check_options(LoadRequest& options) {
+/// Refuses options that do not fit together. Without --epochs, a run ends with the epoch at --from.
+void check_options(LoadRequest& options, bool given_epochs) {
   LoaderSettings& settings = options.settings;
   expect_dataset(options.path, options.order);
   const OrderRequest& order = options.order;
@@ -222,6 +222,12 @@ void check_options(LoadRequest& options) {
     throw Error(join("--device ", options.device.name, " needs --decode device"));
   }
   settings.decode = size_of(options.decode);
+  if (!given_epochs) settings.epochs.reset();
+  if (settings.epochs && *settings.epochs <= settings.start.epoch) {
+    throw Error(join("--epochs ", *settings.epochs,
+                     " leaves nothing to load: it counts the epochs before --from ",
+                     value_text({}, settings.start)));
+  }
   // The thread of an emulated trainer needs a core, as that of a real one does.
   settings.consumer_computes = options.drive.emulate_images_per_second > 0;
   check(settings, Spelling::shell);
@@ -233,7 +239,7 @@ std::function<int()> prepare_load(CLI::App& app) {
   add_order_options(app, *options);
   add_source_options(app, *options);
   add_load_outputs(app, *options);
-  app.callback([options] { check_options(*options); });
+  app.callback([options, &app] { check_options(*options, app.count("--epochs") > 0); });
   return [options] { return run_load(*options); };
 }
 
@@ -252,8 +258,9 @@ cores and the CPU quota, and leaves a core to an emulated trainer. --cold measur
 first epoch from disk and reports how much of it was still in memory. The digest of
 the first epoch is computed in a separate pass and is the same at any number of
 threads. --from continues at the state with which an earlier run ended, at any number
-of threads or ranks and any batch size; --epochs counts from there. Batches hold u8
-pixels or, with --pixels f32 or f16, (pixel - mean) / deviation, in either --layout.
+of threads or ranks and any batch size: to the end of its epoch, or of --epochs, which
+counts those before it. Batches hold u8 pixels or, with --pixels f32 or f16,
+(pixel - mean) / deviation, in either --layout.
 
 --decode scaled decodes a JPEG at 1/2, 1/4 or 1/8 of its size where the crop is at
 least so many times the size that the recipe resizes it to: other pixels, so another

@@ -50,7 +50,7 @@ TEST(CommandsHelp, an_empty_value_is_misuse_and_not_no_value) {
               {"--checkpoint: expected a value, found ''"});
   expect_said({"bench", "--plan", "", "--dry-run"}, exit_misused, {"--plan: expected a value"});
   expect_said({"load", ""}, exit_misused, {"PATH: expected a value"});
-  // The parser would take the next word.
+  // CLI11 would take the next word as the value.
   expect_said({"load", "--batch=", "5"}, exit_misused,
               {"--batch: expected a whole number from 1 to 65536, found ''"});
   expect_said({"load", "--pixels="}, exit_misused, {"--pixels: expected u8, f32 or f16, found ''"});
@@ -225,7 +225,7 @@ TEST(CommandsMisuse, missing_superfluous_and_invalid_arguments_are_named) {
               {"--seed takes one value, found 2"});
   expect_said({"load", "x", "--json=yes"}, exit_misused, {"--json takes no value"});
   expect_said({"load", "x", "--pixels", "f32", "--mean", "much"}, exit_misused,
-              {"--mean: expected a number, found 'much'"});
+              {"--mean: expected a number from 0 to 255, found 'much'"});
   expect_said({"load", "x", "--last", "dorp"}, exit_misused,
               {"--last: expected partial, drop or wrap, found 'dorp'; did you mean drop?"});
 }

@@ -68,9 +68,17 @@ TEST_F(CommandsLoad, ranks_share_an_epoch_and_last_decides_on_the_incomplete_bat
 }
 
 TEST_F(CommandsLoad, continues_from_a_state) {
-  const ordered_json rest = json({"--from", "1:600", "--epochs", "1"});
+  const ordered_json rest = json({"--from", "1:600"});
   EXPECT_EQ(rest.at("images"), 1);
   EXPECT_EQ(rest.at("state").at("epoch"), 2);
+  EXPECT_EQ(json({"--from", "1:600", "--epochs", "3"}).at("images"), 1 + 601)
+      << "--epochs counts those before --from";
+  const Said behind = load({"--from", "2:5", "--epochs", "2"});
+  EXPECT_EQ(behind.code, exit_misused);
+  EXPECT_NE(behind.errors.find(
+                "--epochs 2 leaves nothing to load: it counts the epochs before --from 2:5"),
+            std::string::npos)
+      << behind.errors;
   EXPECT_NE(rest.at("digest"), json({"--from", "2:600"}).at("digest"));
   EXPECT_EQ(json({"--from", "1:64"}).at("images"), 601 - 64);
 }

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/base/setting.h"
+
 namespace feedrate::tools {
 
 /// The unit of texts that are SHA-256 in hexadecimal digits.
@@ -37,6 +39,10 @@ struct Absent {
 struct Digits {
   int number;
 };
+/// The setting that says which values are taken. It outlives the description.
+struct Limits {
+  const formats::Setting& row;
+};
 
 /// What a key means, beside its type.
 class About {
@@ -50,13 +56,15 @@ class About {
   std::string_view unit{};
   std::string_view null{};
   std::string_view absent{};
-  int digits = -1;  // -1: all
+  int digits = -1;                        // -1: all
+  const formats::Setting* row = nullptr;  // that limits the value, or each in a list
 
  private:
   constexpr void add(Unit more) { unit = more.text; }
   constexpr void add(Null more) { null = more.text; }
   constexpr void add(Absent more) { absent = more.text; }
   constexpr void add(Digits more) { digits = more.number; }
+  constexpr void add(Limits more) { row = &more.row; }
 };
 
 /// The name under which a struct is described, and what it is. Without a name, a struct is described

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/console/json_fields.hpp"
 
 namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -57,23 +60,50 @@ std::string without_value(const About& about, std::string_view null) {
 
 ordered_json object_schema(const Description& object);
 
-ordered_json value_schema(const ValueType& type) {
+ordered_json text_schema(const Setting* row) {
+  ordered_json schema{{"type", "string"}};
+  if (row != nullptr && !row->words.empty()) schema["enum"] = row->words;
+  return schema;
+}
+
+ordered_json whole_schema(const Setting* row) {
+  ordered_json schema{{"type", "integer"}};
+  if (row == nullptr) return schema;
+  schema["minimum"] = row->min;
+  if (row->max != Setting::unlimited) schema["maximum"] = row->max;
+  return schema;
+}
+
+ordered_json number_schema(const Setting* row) {
+  ordered_json schema{{"type", "number"}};
+  if (row == nullptr) return schema;
+  const RealRange& range = row->range;
+  const auto limit = [&](const char* within, const char* beyond, bool without, double value) {
+    if (std::isfinite(value)) schema[without ? beyond : within] = value;
+  };
+  limit("minimum", "exclusiveMinimum", range.above_low, range.low);
+  limit("maximum", "exclusiveMaximum", range.below_high, range.high);
+  return schema;
+}
+
+/// `row` limits the value, or each in a list, unless it is nullptr.
+ordered_json value_schema(const ValueType& type, const Setting* row) {
   switch (type.kind) {
     case Kind::text:
-      return {{"type", "string"}};
+      return text_schema(row);
     case Kind::whole:
-      return {{"type", "integer"}};
+      return whole_schema(row);
     case Kind::number:
-      return {{"type", "number"}};
+      return number_schema(row);
     case Kind::flag:
       return {{"type", "boolean"}};
     case Kind::list:
-      return {{"type", "array"}, {"items", value_schema(*type.of)}};
+      return {{"type", "array"}, {"items", value_schema(*type.of, row)}};
     case Kind::map:
-      return {{"type", "object"}, {"additionalProperties", value_schema(*type.of)}};
+      return {{"type", "object"}, {"additionalProperties", value_schema(*type.of, row)}};
     case Kind::one_or_more: {
-      const ordered_json one = value_schema(*type.of);
-      return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
+      const ordered_json one = value_schema(*type.of, row);
+      return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}};
     }
     case Kind::object:
       break;
@@ -85,7 +115,7 @@ ordered_json value_schema(const ValueType& type) {
 
 ordered_json key_schema(const Key& key) {
   const About& about = key.about;
-  ordered_json schema = value_schema(key.type);
+  ordered_json schema = value_schema(key.type, about.row);
   if (about.unit == sha256_unit) schema["pattern"] = sha256_pattern;
   if (!about.null.empty()) {
     if (schema.contains("type")) {

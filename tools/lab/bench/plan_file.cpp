@@ -210,11 +210,22 @@ inline constexpr Heading heading_of<Condition>{
     "a list. A trainer alone has no `threads`, `decode` and `cache`, and a loader alone no "
     "`network`, `device` and `precision`."};
 
+/// Made once, since a description points to them.
+const Setting& condition_row(std::string_view key) {
+  static const std::map<std::string_view, Setting> all = [] {
+    std::map<std::string_view, Setting> found;
+    for (const ConditionKey& one : condition_keys()) found.emplace(one.name, row_of_condition(one));
+    return found;
+  }();
+  return all.at(key);
+}
+
 template <class Field>
 void for_each_field(const Condition&, const Field& field) {
   const Row row;
   for_each_point_field(row, [&](const char* key, const auto& value, const About& about) {
-    field(key, OneOrMore<std::decay_t<decltype(value)>>{}, {about.meaning, Absent{"any"}});
+    field(key, OneOrMore<std::decay_t<decltype(value)>>{},
+          {about.meaning, Absent{"any"}, Limits{condition_row(key)}});
   });
 }
 
@@ -237,10 +248,12 @@ inline constexpr Heading heading_of<BenchOptions>{
 struct KeyTexts {
   std::string meaning;    // the sentence, and what a value has to be
   std::string otherwise;  // what holds without the key
+  Setting row;
 };
 KeyTexts texts_of(const Setting& row, std::string_view otherwise) {
-  return {join(row.sentence, row.sentence.ends_with(')') ? " " : ": ", expected(row)),
-          otherwise.empty() ? "nothing" : join("`", otherwise, "`")};
+  return {.meaning = join(row.sentence, row.sentence.ends_with(')') ? " " : ": ", expected(row)),
+          .otherwise = otherwise.empty() ? "nothing" : join("`", otherwise, "`"),
+          .row = row};
 }
 
 /// Made once, since a description holds views.
@@ -264,7 +277,7 @@ template <class Field>
 void for_each_field(const BenchOptions& options, const Field& field) {
   const auto add = [&](std::string_view key, const auto& value) {
     const auto& [name, texts] = *key_texts().find(key);
-    field(name.data(), value, {texts.meaning, Absent{texts.otherwise}});
+    field(name.data(), value, {texts.meaning, Absent{texts.otherwise}, Limits{texts.row}});
   };
   field("datasets", OneOrMore<std::string>{}, {"paths; they may hold different images"});
   for_each_list(options,

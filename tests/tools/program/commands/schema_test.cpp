@@ -148,6 +148,45 @@ TEST_F(CommandsSchema, refuses_what_it_does_not_describe) {
   read_.clear();
 }
 
+TEST_F(CommandsSchema, refuses_the_values_that_a_plan_refuses) {
+  convert();
+  ordered_json good{{"datasets", {at("lmdb/train")}}, {"batches", {1, 65536}}};
+  const auto planned = [&](const ordered_json& plan) {
+    write_text(at("plan.json"), plan.dump());
+    return feedrate({"bench", "--plan", at("plan.json"), "--dry-run"}).code == exit_done;
+  };
+  const auto valid = [&](const ordered_json& plan) {
+    read_.clear();
+    keep(plan, "plan-files");
+    return validate().code == exit_done;
+  };
+  EXPECT_TRUE(planned(good));
+  if (!valid(good)) {
+    ASSERT_EQ(validate().code, no_validator);
+    GTEST_SKIP() << "outputs are not validated";
+  }
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, ordered_json>>{{"batches", 65537},
+                                                         {"batches", {64, 0}},
+                                                         {"batches", ordered_json::array()},
+                                                         {"threads", 257},
+                                                         {"threads", -1},
+                                                         {"caches", "tepid"},
+                                                         {"precisions", {"fp32", "fp8"}},
+                                                         {"repeat", 0},
+                                                         {"repeat", 1001},
+                                                         {"seconds", 0},
+                                                         {"seed", -1},
+                                                         {"exclude", {{"batch", 0}}},
+                                                         {"exclude", {{"kind", "supplied"}}}}) {
+    ordered_json wrong = good;
+    wrong[key] = value;
+    EXPECT_FALSE(planned(wrong)) << wrong;
+    EXPECT_FALSE(valid(wrong)) << wrong;
+  }
+  read_.clear();
+}
+
 TEST_F(CommandsSchema, describes_every_command_that_prints_json) {
   std::set<std::string_view> names;
   for (const Description& object : json_objects()) names.insert(object.heading.name);

@@ -8,6 +8,7 @@
 #include "converters/pipeline/selection.h"
 #include "formats/base/error.h"
 #include "formats/base/lost_pages.h"
+#include "formats/base/without_slash.h"
 #include "formats/io/partial_directory.h"
 
 namespace feedrate::converters {
@@ -271,7 +272,7 @@ std::optional<Conversion> finished_conversion(const Source& source,
 }
 
 fs::path part_path(const fs::path& out, const ConversionPart& part) {
-  fs::path path = out.has_filename() ? out : out.parent_path();
+  fs::path path = without_slash(out);
   path += join(".part-", part.number, "-of-", part.count);
   return path;
 }

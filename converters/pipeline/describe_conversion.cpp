@@ -4,6 +4,7 @@
 
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 #include "formats/crops/crop_index.h"
 #include "formats/digests/digest.h"
 
@@ -35,9 +36,7 @@ std::vector<std::string> shaping_options(const ConvertOptions& options) {
   return list;
 }
 
-fs::path name_of(const fs::path& input) {
-  return (input.has_filename() ? input : input.parent_path()).filename();
-}
+fs::path name_of(const fs::path& input) { return without_slash(input).filename(); }
 
 std::int64_t time_of(const fs::path& path) {
   std::error_code ignored;

@@ -6,6 +6,7 @@
 #include "converters/pipeline/describe_conversion.h"
 #include "converters/pipeline/parts.h"
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 #include "formats/io/file.h"
 
 namespace feedrate::converters {
@@ -121,7 +122,7 @@ std::optional<Conversion> join_if_whole(const fs::path& out) {
   } catch (const Error&) {
     // Another process joins them, or has done so meanwhile.
     if (fs::exists(out) || !all_whole(find_parts(out))) return std::nullopt;
-    fs::path partial = out.has_filename() ? out : out.parent_path();
+    fs::path partial = without_slash(out);
     partial += ".partial";
     std::error_code ignored;
     if (fs::exists(partial, ignored) && is_being_written(partial)) return std::nullopt;

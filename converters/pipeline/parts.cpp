@@ -6,6 +6,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/base/without_slash.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -37,7 +38,7 @@ void require_one_count(const std::vector<FoundPart>& parts) {
 
 std::vector<FoundPart> find_parts(const fs::path& given) {
   constexpr std::string_view unfinished = ".partial";
-  const fs::path out = given.has_filename() ? given : given.parent_path();
+  const fs::path out = without_slash(given);
   const std::string start = out.filename().string() + ".part-";
   const fs::path parent = out.has_parent_path() ? out.parent_path() : fs::path(".");
   std::vector<FoundPart> parts;

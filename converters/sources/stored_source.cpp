@@ -1,6 +1,7 @@
 #include "converters/sources/stored_source.h"
 
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 #include "formats/digests/digest.h"
 
 namespace feedrate::converters {
@@ -117,7 +118,7 @@ std::vector<Sidecar::Input> StoredSource::inputs(std::span<const fs::path> paths
   } else {
     for (const fs::path& file : sample_files(*open_one(path))) files.add(file);
   }
-  return {files.as_input((path.has_filename() ? path : path.parent_path()).filename())};
+  return {files.as_input(without_slash(path).filename())};
 }
 
 }  // namespace feedrate::converters

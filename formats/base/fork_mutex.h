@@ -1,5 +1,5 @@
 #pragma once
-// A mutex that forks do not leave held.
+// A mutex that no forked child ever finds held.
 
 #include <mutex>
 

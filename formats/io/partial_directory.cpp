@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 
 namespace feedrate::formats {
 namespace {
@@ -29,17 +30,15 @@ void rename_without_replacing(const fs::path& from, const fs::path& to) {
   fail_errno(to, join("cannot rename ", from.filename(), " to it"), failure);
 }
 
-// The path without a trailing slash, so that ".partial" can be appended.
-fs::path without_slash(const fs::path& path) {
+// The absolute path that the directory is to have.
+fs::path final_path(const fs::path& path) {
   if (path.empty()) throw Error("the name of the directory to make is empty");
-  fs::path normal = fs::absolute(path).lexically_normal();
-  return normal.has_filename() ? normal : normal.parent_path();
+  return without_slash(fs::absolute(path).lexically_normal());
 }
 
 }  // namespace
 
-PartialDirectory::PartialDirectory(const fs::path& path, Stale stale)
-    : final_(without_slash(path)) {
+PartialDirectory::PartialDirectory(const fs::path& path, Stale stale) : final_(final_path(path)) {
   partial_ = final_;
   partial_ += ".partial";
   std::error_code error;

@@ -15,11 +15,11 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Of the pixels of an encoded image, None is known where they are those of a JPEG.
+# `pixels` is None for a JPEG: the standard library cannot decode it.
 Image = collections.namedtuple("Image", "height width channels pixels")
-# A damaged one has neither.
+# `image` and `data` are None for a damaged one.
 Sample = collections.namedtuple("Sample", "label image data", defaults=[None])
-# A conversion's source: its kind, its inputs in a world, the splits, and what they hold by split.
+# What a conversion reads: the source's name, the paths of its inputs, and the samples of each split.
 Source = collections.namedtuple("Source", "kind inputs samples")
 
 

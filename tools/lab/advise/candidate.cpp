@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "formats/base/without_slash.h"
 #include "formats/crops/crop_index.h"
 #include "tools/console/text.h"
 
@@ -64,8 +65,8 @@ std::filesystem::path Candidate::out(const std::filesystem::path& dataset) const
   for (char& c : suffix) {
     if (c == ' ' || c == ':') c = '-';
   }
-  std::filesystem::path path = std::filesystem::absolute(dataset).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
+  std::filesystem::path path =
+      formats::without_slash(std::filesystem::absolute(dataset).lexically_normal());
   path += suffix;
   return path;
 }

@@ -10,6 +10,7 @@
 
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 #include "formats/verify/verify.h"
 #include "loader/loader.h"
 #include "loader/recipe.h"
@@ -58,7 +59,7 @@ std::vector<std::filesystem::path> without_repeats(
     const std::vector<std::filesystem::path>& paths) {
   std::vector<std::filesystem::path> found;
   for (const std::filesystem::path& path : paths) {
-    const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
+    const std::filesystem::path plain = formats::without_slash(path);
     const auto is_same = [&](const auto& other) { return same_place(plain, other); };
     if (std::ranges::none_of(found, is_same)) found.push_back(plain);
   }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -28,26 +29,51 @@ std::string unknown_option(const CLI::App& app, const std::string& typed) {
                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
+/// A word that looks like an option, as typed.
+struct OptionWord {
+  std::string name;                       // "--batch"
+  const CLI::Option* option;              // nullptr: there is no such option
+  std::optional<std::string_view> value;  // behind its equals sign
+  bool is_last;                           // no word follows that could be its value
+
+  bool takes_value() const { return option != nullptr && option->get_items_expected_max() > 0; }
+};
+
+/// The options among the words, in their order; what an option takes as its value is none.
+std::vector<OptionWord> option_words(const CLI::App& app, std::span<const std::string> words) {
+  std::vector<OptionWord> found;
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (!words[i].starts_with('-') || words[i] == "-") continue;
+    const std::string_view word = words[i];
+    const std::size_t equals = word.find('=');
+    OptionWord one{.name = std::string(word.substr(0, equals)),
+                   .option = nullptr,
+                   .value = std::nullopt,
+                   .is_last = i + 1 == words.size()};
+    one.option = app.get_option_no_throw(one.name);
+    if (equals != std::string_view::npos) one.value = word.substr(equals + 1);
+    if (one.takes_value() && !one.value) ++i;
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
 /// What is wrong with the words themselves, whatever their values: an option that does not exist,
 /// one that takes no value, lacks its value or has too many. "": nothing.
 std::string wrong_word(const CLI::App& app, std::span<const std::string> words) {
   std::map<const CLI::Option*, int> given;
-  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    if (!words[i].starts_with('-') || words[i] == "-") continue;
-    const std::size_t equals = words[i].find('=');
-    const std::string typed = words[i].substr(0, equals);
-    const CLI::Option* option = app.get_option_no_throw(typed);
-    if (option == nullptr) return unknown_option(app, typed);
-    const bool has_value = equals != std::string::npos;
-    if (option->get_items_expected_max() == 0) {
-      if (has_value) return option->get_name() + " takes no value";
+  for (const OptionWord& word : option_words(app, words)) {
+    if (word.option == nullptr) return unknown_option(app, word.name);
+    const std::string name = word.option->get_name();
+    if (!word.takes_value()) {
+      if (word.value) return name + " takes no value";
       continue;
     }
-    if (!has_value && ++i == words.size()) {
-      return fmt::format("{} needs a value: {}", option->get_name(), facts_of(app, *option).unit);
+    if (!word.value && word.is_last) {
+      return fmt::format("{} needs a value: {}", name, facts_of(app, *word.option).unit);
     }
-    if (++given[option] > option->get_items_expected_max()) {
-      return fmt::format("{} takes one value, found {}", option->get_name(), given[option]);
+    if (++given[word.option] > word.option->get_items_expected_max()) {
+      return fmt::format("{} takes one value, found {}", name, given[word.option]);
     }
   }
   return "";
@@ -77,14 +103,9 @@ std::string needed(const CLI::App& app) {
 }  // namespace
 
 std::string empty_value(const CLI::App& app, std::span<const std::string> words) {
-  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    if (!words[i].starts_with("--")) continue;
-    const std::size_t equals = words[i].find('=');
-    const CLI::Option* option = app.get_option_no_throw(words[i].substr(0, equals));
-    if (option == nullptr || option->get_items_expected_max() == 0) continue;
-    if (equals == std::string::npos) ++i;
-    if (equals != std::string::npos && equals + 1 == words[i].size()) {
-      return fmt::format("{}: {}", option->get_name(), empty_refusal(app, *option));
+  for (const OptionWord& word : option_words(app, words)) {
+    if (word.takes_value() && word.value && word.value->empty()) {
+      return fmt::format("{}: {}", word.option->get_name(), empty_refusal(app, *word.option));
     }
   }
   return "";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 #include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "formats/io/replace.h"
@@ -33,8 +34,7 @@ fs::path resolved(fs::path path) {
   for (int links = 0; links < max_links && fs::is_symlink(path, ignored); ++links) {
     path = path.parent_path() / fs::read_symlink(path, ignored);
   }
-  const fs::path place = fs::weakly_canonical(fs::absolute(path), ignored);
-  return place.has_filename() ? place : place.parent_path();
+  return without_slash(fs::weakly_canonical(fs::absolute(path), ignored));
 }
 
 bool same(const fs::path& a, const fs::path& b) {

@@ -15,6 +15,7 @@
 #include "converters/pipeline/join.h"
 #include "converters/pipeline/journal.h"
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 #include "formats/io/partial_directory.h"
 #include "trainer/communicators/communicator.h"
 
@@ -140,8 +141,7 @@ class Plan {
     });
     if (!other.empty()) throw Error(join(this_rank(), ": ", other));
     for (const std::size_t split : open) {
-      fs::path partial = job_.splits[split].out;
-      if (!partial.has_filename()) partial = partial.parent_path();
+      fs::path partial = without_slash(job_.splits[split].out);
       partial += ".partial";
       if (!sees_token(partial / marker_name)) {
         throw Error(join(this_rank(), ": ", partial,

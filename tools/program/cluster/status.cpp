@@ -8,6 +8,7 @@
 #include "converters/pipeline/journal.h"
 #include "converters/pipeline/parts.h"
 #include "formats/base/error.h"
+#include "formats/base/without_slash.h"
 #include "formats/io/directory_lock.h"
 #include "formats/sidecar.h"
 #include "tools/console/json_fields.hpp"
@@ -91,7 +92,7 @@ std::optional<double> ConversionStatus::seconds_left() const {
 }
 
 ConversionStatus status_of(const fs::path& given) {
-  const fs::path out = given.has_filename() ? given : given.parent_path();
+  const fs::path out = without_slash(given);
   ConversionStatus status{.path = out, .pieces = {}};
   if (fs::exists(out)) {
     const std::optional<Sidecar> sidecar = read_sidecar(out);

@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "formats/base/without_slash.h"
+
 namespace feedrate::tools {
 using namespace formats;
 
@@ -143,8 +145,7 @@ Study empty_study(const Row& row, const std::string& dataset) {
 }
 
 std::string plain_path(const Row& row) {
-  const fs::path path = fs::path(row.dataset).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).string();
+  return without_slash(fs::path(row.dataset).lexically_normal()).string();
 }
 
 std::string row_label(const Row& row) { return label(row, format_and_codec(row)); }

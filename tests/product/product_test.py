@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -99,6 +100,9 @@ def main():
     parser.add_argument("--only", type=int, metavar="K", help="only combination K, without its end in time")
     parser.add_argument("--world", metavar="DIRECTORY", help="only make what combinations start with")
     asked = parser.parse_args()
+    # Ignored by nohup or behind the & of a script, they would be ignored by the programs too.
+    for ignored in signal.SIGINT, signal.SIGHUP:
+        signal.signal(ignored, signal.SIG_DFL)
     program, end = os.path.abspath(asked.program), time.monotonic() + asked.seconds
     commands = table.commands(program)
     counts, failed = collections.Counter(), []

@@ -41,8 +41,9 @@ def fill(place, root):
     tests.mkdir()
     shutil.copy2(place.tests, tests)
     call("strip", tests / place.tests.name)
-    # Tests load the plug-in that lies beside them.
-    (tests / "libfeedrate_cuda.so").symlink_to("../lib/libfeedrate_cuda.so")
+    # Tests load the plug-ins that lie beside them.
+    for backend in ("cpu", "cuda"):
+        (tests / f"libfeedrate_{backend}.so").symlink_to(f"../lib/libfeedrate_{backend}.so")
     check_carried(root)
     shutil.copytree(place.root / READ_BY_TESTS, root / READ_BY_TESTS,
                     ignore=shutil.ignore_patterns("*.py"))

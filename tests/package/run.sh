@@ -60,7 +60,7 @@ quietly cmake --install "$build" --prefix "$work/carried"
 quietly cmake --install "$build" --prefix "$work/carried" --component carried
 mv "$work/carried" "$work/elsewhere"
 env -i PATH=/usr/bin:/bin "$work/elsewhere/bin/feedrate" --version
-strangers=$(env -i /usr/bin/ldd "$work/elsewhere/bin/feedrate" |
+strangers=$(env -i /usr/bin/ldd "$work/elsewhere/bin/feedrate" "$work/elsewhere/lib"*/libfeedrate_cpu.so |
   awk '$3 ~ /^\// && index($3, "'"$work"'") != 1 {print $1}' |
   grep -vE '^lib(c|m|dl|rt|pthread|resolv|util|mvec)\.so' || true)
 [ -z "$strangers" ] || fail "taken from this system, not from the package: $strangers"
@@ -74,12 +74,18 @@ for package in nlohmann-json3-dev liblmdb0 zlib1g libfreetype6; do # where the l
     fail "the licence of $package is missing"
 done
 
-echo "== the Debian package is installed and removed, in a root and a database of its own"
+echo "== the Debian packages are installed and removed, in a root and a database of its own"
 quietly cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/deb"
 package=$(echo "$work"/deb/feedrate_*.deb)
+trainer=$(echo "$work"/deb/feedrate-cpu_*.deb)
 depends=$(dpkg-deb -f "$package" Depends)
 for library in libc6 liblmdb0 libarchive13; do
   case $depends in *"$library"*) ;; *) fail "the package does not depend on $library: $depends" ;; esac
+done
+case $depends in *dnnl* | *blas*) fail "the package depends on the trainer's libraries: $depends" ;; esac
+trains=$(dpkg-deb -f "$trainer" Depends)
+for library in "feedrate (= " libdnnl libopenblas0; do
+  case $trains in *"$library"*) ;; *) fail "feedrate-cpu does not depend on $library: $trains" ;; esac
 done
 database=$work/root/var/lib/dpkg
 mkdir -p "$database/"{info,updates,triggers}
@@ -88,10 +94,15 @@ cp /var/lib/dpkg/status "$database/status"
 dpkg=(dpkg --force-not-root --force-script-chrootless --root="$work/root" --log="$work/dpkg.log")
 quietly "${dpkg[@]}" --install "$package"
 "$work/root/usr/bin/feedrate" --version | head -n 1
+train() { "$work/root/usr/bin/feedrate" train "$work/lmdb/train" --network lenet --steps 2 2>&1; }
+! said=$(train) || fail "it trained without feedrate-cpu: $said"
+case $said in *"the package feedrate-cpu brings it"*) ;; *) fail "without feedrate-cpu it said: $said" ;; esac
+quietly "${dpkg[@]}" --install "$trainer"
+quietly train
 [ -s "$work/root/usr/share/man/man1/feedrate-train.1" ] || fail "the Debian package has no manual pages"
 [ -s "$work/root/usr/share/bash-completion/completions/feedrate" ] ||
   fail "the Debian package does not complete commands in bash"
-quietly "${dpkg[@]}" --remove feedrate
+quietly "${dpkg[@]}" --remove feedrate-cpu feedrate
 left=$(find "$work/root/usr" -type f 2>/dev/null || true)
 [ -z "$left" ] || fail "left behind by the removed package: $left"
 echo "package: ok"

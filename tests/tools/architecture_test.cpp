@@ -63,7 +63,7 @@ const std::map<std::string, Folder> architecture{
       {{"communicators", "graph", "optimizers", "schedules"},
        {"communicators/mpi", "communicators:wiring", "ops"},
        {"backends"},
-       {"backends/cpu", "backends/cuda", "backends/cuda_plugin"},
+       {"backends/cpu", "backends/cuda", "backends/plugins"},
        {"backends/cpu/threads", "backends/cuda/kernels"},
        {"backends/cpu/values"},
        {"backends/cpu/products", "backends/cuda/decode", "backends/cuda/products"},

@@ -20,7 +20,7 @@
 #include "tests/trainer/op_cases.h"
 #include "tests/trainer/rounding.h"
 #include "trainer/backends/backend.h"
-#include "trainer/backends/cuda_plugin/cuda.h"
+#include "trainer/backends/plugins/load_backend.h"
 #include "trainer/graph/passes.h"
 #include "trainer/networks/network.h"
 
@@ -86,12 +86,13 @@ class CudaParity : public ::testing::TestWithParam<Device> {
     std::string absent;
     if (!fs::exists(file)) {
       absent = join("this build has no CUDA plug-in: ", file);
-    } else if (const LoadedCudaPlugin loaded = load_cuda_plugin({file}); loaded.plugin == nullptr) {
+    } else if (const LoadedBackend loaded = load_backend("cuda", {file});
+               loaded.backend == nullptr) {
       // Without CUDA's libraries the plug-in cannot be loaded, which is no failure.
       ASSERT_FALSE(emulated) << loaded.problem;
       absent = loaded.problem;
     } else {
-      cuda_ = loaded.plugin->backend;
+      cuda_ = loaded.backend;
       absent = cuda_->unavailable();
     }
     if (absent.empty()) return;

@@ -1,8 +1,10 @@
 # Read by cpack, once for each generator: what of the installation a package holds.
 if(CPACK_GENERATOR STREQUAL "TXZ")
-  set(CPACK_COMPONENTS_ALL Unspecified carried)
   set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
   set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 elseif(CPACK_GENERATOR STREQUAL "DEB")
+  list(REMOVE_ITEM CPACK_COMPONENTS_ALL carried)
+  set(CPACK_DEB_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENTS_GROUPING IGNORE) # a package for each
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 endif()

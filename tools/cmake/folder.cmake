@@ -35,7 +35,7 @@ function(folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
   # The program, the C and Python interfaces and the plug-ins are separate targets.
   list(FILTER sources EXCLUDE REGEX
-    "/program/cli/main\\.cpp$|/tools/bindings/|/trainer/backends/cuda/|/communicators/mpi/")
+    "/program/cli/main\\.cpp$|/tools/bindings/|/trainer/backends/(cpu|cuda)/|/communicators/mpi/")
   compile_together(sources ${sources})
   add_library(feedrate_${name} STATIC ${sources})
   add_library(Feedrate::${name} ALIAS feedrate_${name})

@@ -1,6 +1,6 @@
 # Run by `cmake --install`: installs the licences of the libraries that the package carries. Debian
 # keeps the text of each package's licence; on other systems they must be added by hand.
-#   PROGRAM, EXCLUDE: as in package.cmake     INTO: directory below the prefix
+#   PROGRAM, MODULES: what needs them, if given   EXCLUDE: as in package.cmake   INTO: below the prefix
 set(into $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${INTO})
 find_program(dpkg_query dpkg-query)
 if(NOT dpkg_query)
@@ -10,7 +10,7 @@ endif()
 
 # Header-only libraries, which are compiled in.
 set(packages libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev)
-file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} PRE_EXCLUDE_REGEXES ${EXCLUDE}
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} MODULES ${MODULES} PRE_EXCLUDE_REGEXES ${EXCLUDE}
   RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR ignored)
 set(patterns)
 set(texts) # of libraries that lie in a prefix of their own, as FEEDRATE_ONEDNN may name

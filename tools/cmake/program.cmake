@@ -1,4 +1,4 @@
-# The one binary. It finds the CUDA plug-in beside itself, so no CUDA library is needed to start it.
+# The one binary. It finds backends beside itself, so none of their libraries is needed to start it.
 set(generated ${CMAKE_BINARY_DIR}/generated)
 
 # What `--version` and every measured row say about this build. Each build reads the commit anew.
@@ -7,8 +7,7 @@ string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type_upper}}" build_f
 string(JOIN ", " build_libraries
   "LMDB ${lmdb_VERSION}" "libpng ${PNG_VERSION_STRING}" "zlib ${ZLIB_VERSION_STRING}"
   "FreeType ${FREETYPE_VERSION_STRING}" "fontconfig ${Fontconfig_VERSION}" "libarchive ${LibArchive_VERSION}"
-  "oneTBB ${TBB_VERSION}" "oneDNN ${dnnl_version}"
-  "OpenBLAS ${openblas_VERSION}" "OpenSSL ${OPENSSL_VERSION}" "libcurl ${CURL_VERSION_STRING}"
+  "oneTBB ${TBB_VERSION}" "OpenSSL ${OPENSSL_VERSION}" "libcurl ${CURL_VERSION_STRING}"
   "fmt ${fmt_VERSION}" "nlohmann-json ${nlohmann_json_VERSION}" "CLI11 ${CLI11_VERSION}"
   "pugixml ${pugixml_VERSION}" "spdlog ${spdlog_VERSION}")
 configure_file(tools/cmake/build_info.cpp.in ${generated}/build_info.cpp @ONLY)
@@ -25,6 +24,9 @@ embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.h
 embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.css)
 
 add_executable(feedrate tools/program/cli/main.cpp)
+if(TARGET feedrate_cpu)
+  add_dependencies(feedrate feedrate_cpu)
+endif()
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)
 
 # It prints its own manual pages, shell completions and the description of its JSON, whenever it is linked.

@@ -37,7 +37,12 @@ endfunction()
 test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG ZLIB::ZLIB)
 test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive JPEG::JPEG TBB::tbb)
 test_folder(loader feedrate_loader)
-test_folder(trainer feedrate_trainer ZLIB::ZLIB OpenMP::OpenMP_CXX)
+if(TARGET feedrate_cpu)
+  test_folder(trainer feedrate_cpu_parts ZLIB::ZLIB)
+  # A plug-in of another version, to be refused.
+  add_library(feedrate_old MODULE tests/support/old_backend.c)
+  add_dependencies(test_trainer feedrate_cpu feedrate_old)
+endif()
 test_folder(tools feedrate_tools feedrate_c)
 if(TARGET test_trainer)
   # Parity, gradients and determinism once more with the instructions of other processors, so that
@@ -157,5 +162,6 @@ endfunction()
 
 bench_folder(formats feedrate_formats PNG::PNG JPEG::JPEG)
 bench_folder(loader feedrate_loader)
-bench_folder(trainer feedrate_trainer DNNL::dnnl OpenBLAS::OpenBLAS
-  OpenMP::OpenMP_CXX)
+if(TARGET feedrate_cpu)
+  bench_folder(trainer feedrate_cpu_parts)
+endif()

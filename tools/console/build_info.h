@@ -16,7 +16,7 @@ struct BuildInfo {
 };
 const BuildInfo& build_info();
 
-/// What `feedrate --version` prints: the above, and the oneDNN that was loaded.
+/// What `feedrate --version` prints.
 std::string version_text();
 
 }  // namespace feedrate::tools

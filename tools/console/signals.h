@@ -10,7 +10,7 @@
 namespace feedrate::tools {
 
 /// Blocks the three in the calling thread and in those that it starts, but for what is ignored, as
-/// nohup asks. A program calls it before its libraries start threads, which some do before main().
+/// nohup asks. A program calls it before anything starts a thread.
 void block_signals() noexcept;
 
 /// Starts the thread that takes them; called once, by main(). Without a GracefulStop a signal ends

@@ -1,17 +1,20 @@
 #include "trainer/backends/backend.h"
 
 #include "formats/base/error.h"
+#include "trainer/backends/plugins/plugin_backend.h"
 
 namespace feedrate::trainer {
 using namespace formats;
 
-#define FEEDRATE_ROW(name) extern const Backend& name##_backend;
+#define FEEDRATE_ROW(name, summary) const PluginBackend name##_backend(#name, summary);
+namespace {
 #include "trainer/backends/list.inc"
+}  // namespace
 #undef FEEDRATE_ROW
 
 std::span<const Backend* const> backends() {
   static const Backend* const rows[] = {
-#define FEEDRATE_ROW(name) &name##_backend,
+#define FEEDRATE_ROW(name, summary) &name##_backend,
 #include "trainer/backends/list.inc"
 #undef FEEDRATE_ROW
   };

@@ -143,6 +143,11 @@ class Session {
   virtual const DecodeCounts* decoded() const { return nullptr; }
 };
 
+struct LibraryVersion {
+  std::string name;     // "oneDNN"
+  std::string version;  // "2.6.3"
+};
+
 class Backend : public formats::Kind {
  public:
   using formats::Kind::Kind;
@@ -161,6 +166,11 @@ class Backend : public formats::Kind {
   /// Decodes packed JPEGs on the device (image_decoder.h). Throws Error when the device lacks
   /// memory or, as by default, leaves decoding to the loader.
   virtual std::unique_ptr<ImageDecoder> image_decoder(const DecoderSize& size) const;
+  /// The libraries that it computes with, as loaded; with or without a device.
+  virtual std::vector<LibraryVersion> libraries() const { return {}; }
+  /// The PCI bus id of the device in use ("0000:1B:00.0"), by which NVML finds it, since that
+  /// numbers devices in another order than CUDA. "": there is none.
+  virtual std::string pci_bus_id() const { return ""; }
 };
 
 std::span<const Backend* const> backends();

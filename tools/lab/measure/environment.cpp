@@ -16,7 +16,7 @@
 #include "tools/lab/measure/libraries.h"
 #include "tools/lab/measure/nvml.h"
 #include "tools/lab/measure/storage.h"
-#include "trainer/backends/cuda_plugin/cuda.h"
+#include "trainer/backends/backend.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -37,8 +37,10 @@ std::string value_of(const char* file, std::string_view key) {
   return "unknown";
 }
 
-std::optional<std::string> or_absent(std::string text) {
-  return text.empty() ? std::nullopt : std::optional(std::move(text));
+std::optional<std::string> version_of(std::span<const LibraryVersion> libraries,
+                                      std::string_view name) {
+  const auto found = std::ranges::find(libraries, name, &LibraryVersion::name);
+  return found == libraries.end() ? std::nullopt : std::optional(found->version);
 }
 
 }  // namespace
@@ -66,6 +68,7 @@ Environment describe_environment(std::string command, const std::filesystem::pat
   utsname system{};
   uname(&system);
   const Nvml nvml;
+  const std::vector<LibraryVersion> cuda = backend("cuda").libraries();
   Environment found{
       .cpu = value_of("/proc/cpuinfo", "model name"),
       .cores = usable_cores(),
@@ -82,8 +85,8 @@ Environment describe_environment(std::string command, const std::filesystem::pat
       .libraries = library_versions(),
       .gpu = nvml.name(),
       .gpu_driver = nvml.driver_version(),
-      .cuda = or_absent(cuda_runtime_version()),
-      .cudnn = or_absent(cudnn_version()),
+      .cuda = version_of(cuda, "CUDA"),
+      .cudnn = version_of(cuda, "cuDNN"),
       .file_system = {},
       .mount_options = {},
       .disk = {},

@@ -11,7 +11,7 @@ namespace feedrate::tools {
 
 class Nvml {
  public:
-  /// Opens the GPU with this PCI bus id (cuda_pci_bus_id()), or the first one for "". Does not
+  /// Opens the GPU with this PCI bus id (Backend::pci_bus_id()), or the first one for "". Does not
   /// throw when there is none: see available(). $FEEDRATE_NVML replaces libnvidia-ml.so.1.
   explicit Nvml(const std::string& pci_bus_id = "");
   ~Nvml();

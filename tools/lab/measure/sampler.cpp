@@ -8,7 +8,7 @@
 #include "tools/console/text.h"
 #include "tools/lab/measure/nvml.h"
 #include "tools/lab/measure/proc.h"
-#include "trainer/backends/cuda_plugin/cuda.h"
+#include "trainer/backends/backend.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -30,7 +30,8 @@ std::optional<double> scaled(std::optional<double> value, double by, int digits)
 }  // namespace
 
 Sampler::Sampler(SamplerOptions options) : options_(std::move(options)) {
-  if (options_.device == "cuda") nvml_ = std::make_unique<Nvml>(cuda_pci_bus_id());
+  if (options_.device == "cuda")
+    nvml_ = std::make_unique<Nvml>(trainer::backend("cuda").pci_bus_id());
   time_ = Clock::now();
   last_ = read_counters(CalledBy::caller);
   try {

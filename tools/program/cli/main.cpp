@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <span>
@@ -24,7 +25,6 @@
 #include "tools/console/build_info.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
-#include "tools/console/spinning.h"
 #include "tools/console/terminal.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
@@ -157,16 +157,22 @@ bool trains(std::span<char* const> words) {
          (words[1] == std::string_view("train") || words[1] == std::string_view("time"));
 }
 
+/// Makes the threads of a trainer on the CPU spin for some 50 µs before they sleep. A step has
+/// hundreds of shorter waits, and to wake a thread takes longer than most of them; threads that spin
+/// for milliseconds, as they would by default, take cores from the loader. libgomp reads this from
+/// the environment when the backend's plug-in is loaded. Does nothing where the user has set
+/// GOMP_SPINCOUNT or OMP_WAIT_POLICY.
+void spin_briefly() {
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "3000", 0);
+}
+
 }  // namespace
 }  // namespace feedrate::tools
 
-// Run before the constructors of the libraries, in which OpenBLAS starts threads.
-[[gnu::section(".preinit_array"),
-  gnu::used]] static void (*const before_libraries)() noexcept = feedrate::tools::block_signals;
-
 int main(int count, char** values) {
+  feedrate::tools::block_signals();
   if (feedrate::tools::trains(std::span(values, static_cast<std::size_t>(count)))) {
-    feedrate::tools::spin_briefly(values);
+    feedrate::tools::spin_briefly();
   }
   feedrate::tools::occupy_standard_streams();
   try {

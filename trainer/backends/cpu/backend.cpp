@@ -6,8 +6,10 @@
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/products/product_table.h"
+#include "trainer/backends/cpu/products/versions.h"
 #include "trainer/backends/cpu/roof.h"
 #include "trainer/backends/cpu/session.h"
+#include "trainer/backends/plugins/plugin.h"
 
 namespace feedrate::trainer {
 using namespace formats;
@@ -39,7 +41,8 @@ unsigned threads_for(unsigned asked) { return asked != 0 ? asked : usable_cores(
 
 class CpuBackend final : public Backend {
  public:
-  using Backend::Backend;
+  CpuBackend() : Backend("cpu", "this machine's cores") {}
+
   std::string unavailable() const override { return ""; }
   std::string device_name(unsigned threads) const override {
     const unsigned used = threads_for(threads);
@@ -59,13 +62,12 @@ class CpuBackend final : public Backend {
     return cpu::measure_roof(threads_for(threads));
   }
   PixelMemory& pixel_memory() const override { return plain_memory(); }
+  std::vector<LibraryVersion> libraries() const override { return cpu::library_versions(); }
 };
 
-const CpuBackend cpu_row("cpu", "this machine's cores, by oneDNN and OpenBLAS");
+const CpuBackend cpu_backend;
 
 }  // namespace
-
-extern const Backend& cpu_backend;
-const Backend& cpu_backend = cpu_row;
-
 }  // namespace feedrate::trainer
+
+FEEDRATE_BACKEND_PLUGIN(feedrate::trainer::cpu_backend)

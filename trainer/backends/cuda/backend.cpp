@@ -11,7 +11,7 @@
 #include "trainer/backends/cuda/decode/image_decoder.cuh"
 #include "trainer/backends/cuda/session.cuh"
 #include "trainer/backends/cuda/timing/roof.cuh"
-#include "trainer/backends/cuda_plugin/plugin.h"
+#include "trainer/backends/plugins/plugin.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;
@@ -32,6 +32,11 @@ class PinnedMemory final : public PixelMemory {
 };
 
 std::string version(int number) { return join(number / 1000, ".", number % 1000 / 10); }
+
+std::string cudnn_version() {
+  const std::size_t number = cudnnGetVersion();
+  return join(number / 10000, ".", number / 100 % 100, ".", number % 100);  // cuDNN 9 and later
+}
 
 std::string why_no_driver() {
   int driver = 0;
@@ -79,6 +84,11 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
     check_precision(options.precision);
+    if (options.pixels != PixelType::u8 && options.pixels != PixelType::packed) {
+      throw Error(join(
+          "the cuda backend takes u8 pixels, which it scales on the device, or packed JPEGs; not ",
+          loader::name(options.pixels)));
+    }
     require_device();
     return std::make_unique<CudaSession>(std::move(plan), options);
   }
@@ -101,6 +111,20 @@ class CudaBackend final : public Backend {
     return make_image_decoder(size);
   }
 
+  std::vector<LibraryVersion> libraries() const override {
+    int runtime = 0;
+    check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+    return {{"CUDA", version(runtime)}, {"cuDNN", cudnn_version()}};
+  }
+
+  std::string pci_bus_id() const override {
+    if (!unavailable().empty()) return "";
+    std::array<char, 32> id{};
+    check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), own_device()),
+          "cudaDeviceGetPCIBusId");
+    return id.data();
+  }
+
  private:
   static void check_precision(const std::string& precision) {
     if (std::ranges::find(known_precisions, precision) == std::end(known_precisions)) {
@@ -113,33 +137,9 @@ class CudaBackend final : public Backend {
   }
 };
 
-const CudaBackend backend;
-
-std::string pci_bus_id() {
-  if (!backend.unavailable().empty()) return "";
-  std::array<char, 32> id{};
-  check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), own_device()),
-        "cudaDeviceGetPCIBusId");
-  return id.data();
-}
-
-std::string runtime_version() {
-  int runtime = 0;
-  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-  return version(runtime);
-}
-
-std::string cudnn_version() {
-  const std::size_t number = cudnnGetVersion();
-  return join(number / 10000, ".", number / 100 % 100, ".", number % 100);  // cuDNN 9 and later
-}
-
-constexpr CudaPlugin plugin{&backend, &pci_bus_id, &runtime_version, &cudnn_version};
+const CudaBackend cuda_backend;
 
 }  // namespace
 }  // namespace feedrate::trainer::cuda
 
-extern "C" __attribute__((visibility("default"))) const feedrate::trainer::CudaPlugin*
-feedrate_cuda_backend(const char* abi) {
-  return abi == feedrate::trainer::cuda_abi() ? &feedrate::trainer::cuda::plugin : nullptr;
-}
+FEEDRATE_BACKEND_PLUGIN(feedrate::trainer::cuda::cuda_backend)

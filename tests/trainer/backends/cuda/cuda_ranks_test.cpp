@@ -304,13 +304,13 @@ TEST_P(CudaRanks, without_nccl_they_are_refused_and_one_is_not) {
 }
 
 TEST_P(CudaRanks, each_takes_the_device_of_its_number_on_the_machine) {
-  const CudaPlugin* plugin =
-      load_cuda_plugin({beside_this_program("libfeedrate_cuda_emulated.so")}).plugin;
-  EXPECT_EQ(plugin->pci_bus_id(), "0000:00:00.0");
+  const Backend* cuda =
+      load_backend("cuda", {beside_this_program("libfeedrate_cuda_emulated.so")}).backend;
+  EXPECT_EQ(cuda->pci_bus_id(), "0000:00:00.0");
   setenv("OMPI_COMM_WORLD_LOCAL_RANK", "2", 1);
-  EXPECT_EQ(plugin->pci_bus_id(), "0000:00:00.0") << "the only one it is shown";
+  EXPECT_EQ(cuda->pci_bus_id(), "0000:00:00.0") << "the only one it is shown";
   setenv("FEEDRATE_EMULATED_DEVICES", "4", 1);
-  EXPECT_EQ(plugin->pci_bus_id(), "0000:02:00.0");
+  EXPECT_EQ(cuda->pci_bus_id(), "0000:02:00.0");
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ class ConversionRun {
     }
     if (tally.read == 0) throw Error("the source holds no samples");
     if (tally.written == 0) {
-      throw Error(join("every sample is bad; the first: ", tally.skipped.front().reason));
+      throw Error(join("every sample is bad; the first: ", tally.skipped.front().text()));
     }
   }
 
@@ -269,6 +269,12 @@ std::optional<Conversion> finished_conversion(const Source& source,
   conversion.digest = {found->digest, found->set_digest};
   conversion.bytes_digest = found->bytes_digest;
   return conversion;
+}
+
+std::string Skipped::text() const {
+  const std::string sample = join("sample ", position);
+  if (reason.find(sample + ": ") != std::string::npos) return reason;
+  return join(sample, name.empty() ? "" : join(" (", name, ")"), ": ", reason);
 }
 
 fs::path part_path(const fs::path& out, const ConversionPart& part) {

@@ -70,8 +70,11 @@ struct ConvertTarget {
 /// A sample that `--on-bad skip` left out.
 struct Skipped {
   std::uint64_t position = 0;
-  std::string name;
+  std::string name;  // "": it could not be read
   std::string reason;
+
+  /// "sample 5 (five.png): PNG is damaged"; the reason alone where that names the sample itself.
+  std::string text() const;
 };
 
 struct Conversion {

@@ -133,9 +133,7 @@ void add_notes(Sidecar& sidecar, const Conversion& conversion) {
         join(conversion.mended, " CMYK or misnamed images were encoded anew as RGB JPEG"));
   }
   for (std::size_t i = 0; i < conversion.skipped.size() && i < names_listed; ++i) {
-    const Skipped& sample = conversion.skipped[i];
-    sidecar.notes.push_back(
-        join("left out: sample ", sample.position, " ", sample.name, ": ", sample.reason));
+    sidecar.notes.push_back(join("left out: ", conversion.skipped[i].text()));
   }
   if (conversion.skipped.size() > names_listed) {
     sidecar.notes.push_back(join("left out: ", conversion.skipped.size() - names_listed, " more"));

@@ -152,9 +152,8 @@ class Pipeline {
   }
 
   [[noreturn]] static void fail_at(const Item& item, std::string_view problem) {
-    const std::string name(item.sample.name);
-    throw Error(
-        join("sample ", item.position, name.empty() ? "" : " (" + name + ")", ": ", problem));
+    const Skipped bad{item.position, std::string(item.sample.name), std::string(problem)};
+    throw Error(bad.text());
   }
 
   void note(const Item& item) {

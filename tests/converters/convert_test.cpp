@@ -86,6 +86,13 @@ INSTANTIATE_TEST_SUITE_P(, ConformanceConvert,
                            return name;
                          });
 
+TEST(UnitConvert, a_sample_left_out_is_named_once) {
+  EXPECT_EQ((Skipped{5, "five.png", "PNG is damaged"}).text(),
+            "sample 5 (five.png): PNG is damaged");
+  EXPECT_EQ((Skipped{5, "", "in/a/five.jpg: sample 5: JPEG ends inside its header"}).text(),
+            "in/a/five.jpg: sample 5: JPEG ends inside its header");
+}
+
 TEST(UnitConvert, the_digest_is_that_of_the_pixels_a_lossy_codec_leaves) {
   const TempDirectory directory;
   write_mnist(directory / "in", 50, 10);

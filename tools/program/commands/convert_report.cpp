@@ -52,7 +52,7 @@ void note_details(const Converted& done) {
                      counted(result.mended, "image")));
   }
   for (const Skipped& sample : result.skipped) {
-    warn(fmt::format("left out: sample {} {}: {}", sample.position, sample.name, sample.reason));
+    warn("left out: " + sample.text());
   }
 }
 

@@ -33,5 +33,5 @@ add_executable(test_cuda_emulation ${sources} ${emulation}/blocks.cpp ${emulatio
 target_include_directories(test_cuda_emulation PRIVATE ${CMAKE_SOURCE_DIR})
 target_include_directories(test_cuda_emulation SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(test_cuda_emulation PRIVATE feedrate_flags GTest::gtest_main)
-gtest_discover_tests(test_cuda_emulation TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST
+gtest_discover_tests(test_cuda_emulation TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
   PROPERTIES LABELS unit)

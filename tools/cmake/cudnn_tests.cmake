@@ -20,5 +20,5 @@ if(FEEDRATE_CUDA_STUB)
   file(CREATE_LINK ${FEEDRATE_CUDA_STUB} ${stub}/libcuda.so.1 SYMBOLIC)
   set(cudnn_test_environment ENVIRONMENT_MODIFICATION LD_LIBRARY_PATH=path_list_append:${stub})
 endif()
-gtest_discover_tests(test_cudnn TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST
+gtest_discover_tests(test_cudnn TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
   PROPERTIES LABELS conformance TIMEOUT 600 ${cudnn_test_environment})

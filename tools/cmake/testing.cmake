@@ -24,7 +24,7 @@ function(test_folder name)
   foreach(label ${FEEDRATE_TEST_LABELS})
     string(TOLOWER ${label} lower)
     gtest_discover_tests(test_${name} TEST_FILTER "${label}*" TEST_LIST ${name}_${lower}
-      TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${lower} TIMEOUT 900)
+      TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${lower} TIMEOUT 900)
   endforeach()
   # A test without a label would silently never run.
   list(JOIN FEEDRATE_TEST_LABELS "*:" labelled)

@@ -11,7 +11,6 @@
 
 #include "formats/base/error.h"
 #include "formats/base/without_slash.h"
-#include "formats/io/file.h"
 
 namespace feedrate::formats {
 namespace {
@@ -74,22 +73,11 @@ void PartialDirectory::make_partial(Stale stale) {
   std::error_code error;
   if (fs::exists(partial_, error)) {
     lock_ = DirectoryLock(partial_);  // left by a killed run, or being filled by another process
-    expect_own();
     adopted_ = kept_ = stale == Stale::adopted;
     if (adopted_) return;
     remove_stale();
   }
   make_new();
-}
-
-void PartialDirectory::expect_own() const {
-  // A process that was killed early enough has left an empty one.
-  std::error_code ignored;
-  if (fs::exists(partial_ / mark, ignored) || fs::is_empty(partial_, ignored)) return;
-  fail(partial_,
-       "exists, but is nothing that an interrupted run left: move it away, or choose another name "
-       "than ",
-       final_.filename());
 }
 
 void PartialDirectory::start_anew() {
@@ -112,12 +100,10 @@ void PartialDirectory::make_new() {
   }
   try {
     lock_ = DirectoryLock(partial_);
-    write_text(partial_ / mark, "");
   } catch (const BeingWritten&) {
     throw;  // it is another process's now
   } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(partial_, ignored);
+    rmdir(partial_.c_str());
     throw;
   }
 }
@@ -143,7 +129,6 @@ void PartialDirectory::sync() {
 
 void PartialDirectory::commit() {
   sync();
-  fs::remove(partial_ / mark);
   rename_without_replacing(partial_, final_);
   committed_ = true;
   sync_directory(final_.parent_path());

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "formats/io/directory_lock.h"
@@ -12,18 +11,14 @@ namespace feedrate::formats {
 
 /// A directory made as `<path>.partial` and renamed to `path` by commit(), after its content is on
 /// disk. Destroyed without commit, it removes the partial directory; a killed process leaves only
-/// that. Refuses a partial directory that a running process is still writing, and one that is
-/// somebody else's: in its own lies a mark. Creates missing parents, and removes them again on
-/// failure.
+/// that. Refuses a partial directory that a running process is still writing. Creates missing
+/// parents, and removes them again on failure.
 class PartialDirectory {
  public:
   /// What happens to the partial directory of an earlier run.
   enum class Stale : std::uint8_t { removed, adopted };
-  /// The file that marks a directory as unfinished, until commit().
-  static constexpr std::string_view mark = ".unfinished";
-
-  /// Throws Error when `path` exists already, its parent cannot be written or `<path>.partial` has
-  /// files but no mark, and BeingWritten when another process is making it.
+  /// Throws Error when `path` exists already or its parent cannot be written, and BeingWritten when
+  /// another process is making it.
   explicit PartialDirectory(const std::filesystem::path& path, Stale stale = Stale::removed);
   ~PartialDirectory();
   PartialDirectory(const PartialDirectory&) = delete;
@@ -46,7 +41,6 @@ class PartialDirectory {
  private:
   void make_parents();
   void make_partial(Stale stale);
-  void expect_own() const;
   void remove_stale();
   void make_new();
   void remove_parents() noexcept;

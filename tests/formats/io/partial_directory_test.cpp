@@ -41,63 +41,23 @@ TEST(UnitPartialDirectory, a_trailing_slash_changes_nothing) {
   EXPECT_TRUE(fs::is_directory(temporary / "out"));
 }
 
-/// Leaves what a killed process leaves.
-void leave(const fs::path& target, const fs::path& file) {
-  PartialDirectory partial(target);
-  partial.keep();
-  fs::create_directories((partial.path() / file).parent_path());
-  write_text(partial.path() / file, "old");
-}
-
-/// Beside the mark.
-bool is_empty(const PartialDirectory& partial) {
-  const fs::directory_iterator begin(partial.path());
-  return std::ranges::all_of(begin, fs::directory_iterator(), [](const auto& entry) {
-    return entry.path().filename() == PartialDirectory::mark;
-  });
-}
-
 TEST(UnitPartialDirectory, what_a_killed_run_left_is_removed) {
   TempDirectory temporary;
-  leave(temporary / "out", "stale");
-  PartialDirectory partial(temporary / "out");
-  EXPECT_TRUE(is_empty(partial));
-}
-
-TEST(UnitPartialDirectory, its_mark_is_gone_when_it_is_complete) {
-  TempDirectory temporary;
-  PartialDirectory partial(temporary / "out");
-  EXPECT_TRUE(fs::exists(partial.path() / PartialDirectory::mark));
-  partial.commit();
-  EXPECT_TRUE(fs::is_empty(temporary / "out"));
-}
-
-TEST(HostilePartialDirectory, one_of_somebody_else_is_kept_and_named) {
-  TempDirectory temporary;
   fs::create_directory(temporary / "out.partial");
-  write_text(temporary / "out.partial/mine", "precious");
-  for (const auto stale : {PartialDirectory::Stale::removed, PartialDirectory::Stale::adopted}) {
-    expect_error([&] { PartialDirectory(temporary / "out", stale); },
-                 {"out.partial", "nothing that an interrupted run left"});
-    EXPECT_EQ(read_text(temporary / "out.partial/mine"), "precious");
-  }
-}
-
-TEST(UnitPartialDirectory, an_empty_one_is_whoevers_it_was_before_it_was_marked) {
-  TempDirectory temporary;
-  fs::create_directory(temporary / "out.partial");
-  PartialDirectory(temporary / "out").commit();
-  EXPECT_TRUE(fs::is_directory(temporary / "out"));
+  write_text(temporary / "out.partial/stale", "old");
+  PartialDirectory partial(temporary / "out");
+  EXPECT_TRUE(fs::is_empty(partial.path()));
 }
 
 TEST(UnitPartialDirectory, started_anew_an_adopted_one_is_empty_and_does_not_stay) {
   TempDirectory temporary;
-  leave(temporary / "out", "inner/stale");
+  fs::create_directories(temporary / "out.partial/inner");
+  write_text(temporary / "out.partial/inner/stale", "old");
   {
     PartialDirectory partial(temporary / "out", PartialDirectory::Stale::adopted);
     partial.start_anew();
     EXPECT_FALSE(partial.adopted());
-    EXPECT_TRUE(is_empty(partial));
+    EXPECT_TRUE(fs::is_empty(partial.path()));
     EXPECT_THROW(PartialDirectory{temporary / "out"}, BeingWritten);
   }
   EXPECT_FALSE(fs::exists(temporary / "out.partial"));

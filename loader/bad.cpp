@@ -17,14 +17,15 @@ std::string one_column(std::string text) {
   return text;
 }
 
-// The reason with the file and the sample. Readers name these themselves; decoders know neither.
-std::string reason_with_place(const BadSample& bad) {
-  if (bad.reason.starts_with(bad.place.file.string())) return bad.reason;
-  return join(bad.place.file, ": sample ", bad.index, " (byte ", bad.place.offset,
-              "): ", bad.reason);
-}
-
 }  // namespace
+
+std::string reason_with_place(const Dataset& dataset, std::uint64_t index, std::string_view key,
+                              const std::exception& error) {
+  if (dynamic_cast<const PlacedError*>(&error) != nullptr) return error.what();
+  const LocatedSample found = dataset.locate(index);
+  const std::string name = key.empty() ? "" : join(" '", key, "'");
+  return join(found.dataset.info().path, ": sample ", found.index, name, ": ", error.what());
+}
 
 void write_quarantine(const std::filesystem::path& file, std::span<const BadSample> samples) {
   replace_file(file, [&](OutputFile& out) {
@@ -48,7 +49,7 @@ void BadList::add(std::span<Fault> faults) {
     if (samples_.size() > budget_) {
       throw Error(join(samples_.size(), samples_.size() == 1 ? " bad sample" : " bad samples",
                        ", more than the ", budget_,
-                       " allowed; the last one: ", reason_with_place(samples_.back())));
+                       " allowed; the last one: ", samples_.back().reason));
     }
   }
 }

@@ -2,9 +2,11 @@
 // Samples that cannot be read, decoded or augmented, and what happens to their seats in a batch.
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,8 +27,13 @@ struct BadSample {
   formats::SamplePlace place;
   std::uint64_t index = 0;  // in the dataset
   std::string key;          // the sample's name; empty when it has none or could not be read
-  std::string reason;
+  std::string reason;       // reason_with_place()
 };
+
+/// Why the sample at `index` is bad: what `error` says, behind the file and the sample. Readers name
+/// these themselves; decoders and the loader's own checks know neither. Any thread.
+std::string reason_with_place(const formats::Dataset& dataset, std::uint64_t index,
+                              std::string_view key, const std::exception& error);
 
 /// What Loader::next() throws under BadPolicy::fail. Its text is the reason.
 class SampleError : public formats::Error {

@@ -11,13 +11,6 @@ using namespace formats;
 
 namespace {
 
-// Readers name the file and the sample themselves; decoders know neither.
-std::string with_place(const Dataset& dataset, std::uint64_t index, std::string_view what) {
-  const std::string path = dataset.info().path.string();
-  if (what.find(path) != std::string_view::npos) return std::string(what);
-  return join(path, ": sample ", index, ": ", what);
-}
-
 // What the bytes just read lack, as a sentence naming the file; empty where they are whole.
 std::string lost_pages(const Dataset& dataset) {
   // Asked for here, or the next reader in this thread would be told.
@@ -41,7 +34,7 @@ Sample read_pixels(const Dataset& dataset, std::uint64_t index, Scratch& scratch
     if (!sample.shape.plausible()) throw Error("its size is not plausible");
     decode(sample, grown(pixels, sample.shape.bytes()));
   } catch (const Error& error) {
-    problem = with_place(dataset, index, error.what());
+    problem = reason_with_place(dataset, index, "", error);
   }
   std::string key(sample.name);
   if (std::string lost = lost_pages(dataset); !lost.empty()) problem = std::move(lost);

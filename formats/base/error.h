@@ -1,5 +1,5 @@
 #pragma once
-// The only exception type of Feedrate, and the functions that throw it.
+// The exception of Feedrate, and the functions that throw it.
 //
 // An Error is a fault of the input, the machine or the caller's request; its text is a sentence
 // that names the file, the place in it, what was expected and what was found. Bugs in Feedrate are
@@ -16,6 +16,12 @@ namespace feedrate::formats {
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// An Error whose text begins with its place, so that whoever knows the place need not add it.
+class PlacedError : public Error {
+ public:
+  using Error::Error;
 };
 
 namespace detail {
@@ -43,14 +49,14 @@ std::string join(const Parts&... parts) {
   return all;
 }
 
-/// Throws an Error that reads "<where>: <parts…>", as in
+/// Throws a PlacedError that reads "<where>: <parts…>", as in
 /// fail(path, "image 7: expected 3073 bytes, found 1200; is it truncated?").
 template <class... Parts>
 [[noreturn]] void fail(const std::filesystem::path& where, const Parts&... parts) {
-  throw Error(join(where, ": ", parts...));
+  throw PlacedError(join(where, ": ", parts...));
 }
 
-/// Throws an Error for a failed system call: "<where>: <what>: <text of error_number>".
+/// Throws a PlacedError for a failed system call: "<where>: <what>: <text of error_number>".
 [[noreturn]] void fail_errno(const std::filesystem::path& where, std::string_view what,
                              int error_number);
 

@@ -78,7 +78,7 @@ void Filler::fill(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<
     }
     if (chunk.batch.last_of_epoch && chunk.seat == 0) job_.dataset.expect_unchanged();
   } catch (const std::exception& error) {
-    problem = with_place(error.what());
+    problem = reason(error);
   }
   // When the file itself is damaged, no sample is to blame and no policy helps.
   std::optional<std::string> damage;
@@ -134,8 +134,8 @@ void Filler::each(const Chunk& chunk, const std::atomic<bool>& stop, Step step) 
     } catch (const std::exception& error) {
       if (job_.on_bad == BadPolicy::fail) throw;
       item.bad = true;
-      faults_.push_back({chunk.seat + current_, item.index, std::string(item.sample.name),
-                         with_place(error.what())});
+      faults_.push_back(
+          {chunk.seat + current_, item.index, std::string(item.sample.name), reason(error)});
     }
   }
 }
@@ -351,16 +351,10 @@ std::exception_ptr Filler::sample_error(const std::string& problem) const {
   }
 }
 
-// Readers name the file and the sample themselves; decoders know neither.
-std::string Filler::with_place(std::string_view what) const {
-  if (current_ >= items_.size()) return std::string(what);  // behind all stages: no sample's fault
+std::string Filler::reason(const std::exception& error) const {
+  if (current_ >= items_.size()) return error.what();  // behind all stages: no sample's fault
   const Item& item = items_[current_];
-  const auto [dataset, member, index] = job_.dataset.locate(item.index);
-  const std::string path = dataset.info().path.string();
-  if (!path.empty() && what.find(path) != std::string_view::npos) return std::string(what);
-  const std::string_view name = item.sample.name;
-  return join(path, ": sample ", index, name.empty() ? "" : " '", name,
-              name.empty() ? ": " : "': ", what);
+  return reason_with_place(job_.dataset, item.index, item.sample.name, error);
 }
 
 }  // namespace feedrate::loader::detail

@@ -98,7 +98,7 @@ class alignas(64) Filler {
   formats::MutableBytes values_in(formats::MutableBytes seat) const;
   void check_sample(const formats::Sample& sample) const;
   void check_item_view(const Item& item) const;
-  std::string with_place(std::string_view what) const;
+  std::string reason(const std::exception& error) const;
   std::exception_ptr sample_error(const std::string& problem) const;
 
   const Job& job_;

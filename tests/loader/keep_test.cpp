@@ -7,8 +7,10 @@
 #include <thread>
 
 #include "loader/loader.h"
+#include "loader/read_pixels.h"
 #include "tests/loader/batches.h"
 #include "tests/loader/mirroring.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate::loader {
@@ -141,6 +143,38 @@ TEST(HostileKeep, a_bad_sample_is_known_by_its_place) {
       EXPECT_EQ(error.sample().place.file, "memory");
       EXPECT_EQ(error.what(), std::string("memory: sample 42: the bytes are gone"));
     }
+  }
+}
+
+TEST(HostileKeep, a_place_is_named_though_its_name_is_a_word_of_the_reason) {
+  MemoryDataset dataset(100, {28, 28, 1}, [](std::uint64_t index, Sample&) {
+    if (index == 42) throw Error("the memory is damaged near byte 7");
+  });
+  for (const auto policy : {BadPolicy::fail, BadPolicy::skip}) {
+    LoaderOptions options{.threads = 0, .batch = 10, .bad = {.policy = policy, .budget = 0}};
+    Loader loader(dataset, recipe("none"), options);
+    testing::expect_error(
+        [&] {
+          while (loader.next() != nullptr) continue;
+        },
+        {"memory: sample 42: the memory is damaged near byte 7"});
+  }
+  Scratch scratch;
+  Buffer pixels;
+  testing::expect_error([&] { read_pixels(dataset, 42, scratch, pixels); },
+                        {"memory: sample 42: the memory is damaged"});
+}
+
+TEST(HostileKeep, a_reader_that_names_the_place_is_not_repeated) {
+  const MemoryDataset dataset(100, {28, 28, 1}, [](std::uint64_t index, Sample&) {
+    if (index == 42) fail("elsewhere/shard-3", "record 2: it is damaged");
+  });
+  Loader loader(dataset, recipe("none"), {.threads = 0, .batch = 10});
+  try {
+    while (loader.next() != nullptr) continue;
+    FAIL() << "no error";
+  } catch (const SampleError& error) {
+    EXPECT_EQ(error.what(), std::string("elsewhere/shard-3: record 2: it is damaged"));
   }
 }
 

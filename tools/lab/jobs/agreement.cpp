@@ -21,29 +21,73 @@ using namespace trainer;
 
 namespace {
 
-constexpr std::string_view dataset_term = "the dataset";
 constexpr std::string_view order_term = "the order of an epoch";
+constexpr std::string_view bytes_term = "the digest of the dataset's bytes";
 
 std::string_view shown(std::string_view value) { return value.empty() ? "its default" : value; }
 
-/// Other bytes may be the same images, in another encoding: only a digest of pixels tells them from
-/// other data.
-std::string data_term(const Dataset& dataset) {
+/// Of each member of a mix, joined; empty where a sidecar does not tell one of them.
+std::string digests_of(const Dataset& dataset, std::string Sidecar::*digest) {
   const auto& made = dataset.info().sidecar;
-  const bool bytes = made && made->digest.empty();
-  return join(dataset_term, bytes ? "'s bytes" : "");
+  if (dataset.members().empty()) return made ? *made.*digest : "";
+  std::string text;
+  for (const auto& member : dataset.members()) {
+    const std::string one = digests_of(*member, digest);
+    if (one.empty()) return "";
+    text = join(text, text.empty() ? "" : " + ", one);
+  }
+  return text;
 }
 
-/// The digest that its conversion recorded, and what any dataset tells without being read.
+/// A sidecar's digests are in the order of writing, and a checkpoint's position is one of reading.
+std::string reading_order_of(const Dataset& dataset) {
+  const auto written = dataset.written_order();
+  if (!written) return "not known";
+  if (std::ranges::is_sorted(*written)) return "as written";
+  return join("not as written, with the fingerprint ",
+              fingerprint(std::as_bytes(std::span(*written))));
+}
+
+/// Of some samples all over the dataset: the same in every encoding, with and without a sidecar.
+std::string label_probe_of(const Dataset& dataset) {
+  constexpr std::uint64_t probes = 64;
+  const std::uint64_t size = dataset.size();
+  std::vector<std::int32_t> labels;
+  Scratch scratch;
+  for (std::uint64_t k = 0; k < std::min(size, probes); ++k) {
+    try {
+      labels.push_back(dataset.read(size < probes ? k : size / probes * k, scratch).label);
+    } catch (const Error&) {
+      labels.push_back(-1);  // a bad sample is the loader's affair
+    }
+  }
+  return std::to_string(fingerprint(std::as_bytes(std::span(labels))));
+}
+
+/// What tells one dataset, as it is read, from others.
+Terms dataset_terms(const Dataset& dataset) {
+  const DatasetInfo& info = dataset.info();
+  Terms terms = {
+      {"the size of the dataset", join(info.size, " images, ", info.classes, " classes")},
+      {"the order of the dataset", reading_order_of(dataset)}};
+  const std::string images = digests_of(dataset, &Sidecar::digest);
+  const std::string bytes = digests_of(dataset, &Sidecar::bytes_digest);
+  if (!images.empty()) {
+    terms.emplace_back("the digest of the dataset", images);
+  } else if (!bytes.empty()) {
+    terms.emplace_back(bytes_term, bytes);
+  }
+  terms.emplace_back("the fingerprint of the dataset's labels", label_probe_of(dataset));
+  return terms;
+}
+
 std::string identity_of(const Dataset* dataset) {
   if (dataset == nullptr) return "none";
   std::string text;
-  for (const auto& member : dataset->members()) text = join(text, identity_of(member.get()), " + ");
-  const DatasetInfo& info = dataset->info();
-  text = join(text, info.size, " images, ", info.classes, " classes");
-  if (!info.sidecar) return text;
-  const Sidecar& made = *info.sidecar;
-  return join(text, ", digest ", made.digest.empty() ? made.bytes_digest : made.digest);
+  for (const auto& [name, value] : dataset_terms(*dataset)) {
+    text = join(text, text.empty() ? "" : "; ", name, ": ", value);
+  }
+  return text;
 }
 
 /// What an epoch holds, from picks all over the first one.
@@ -86,15 +130,19 @@ void add_rows(Terms& terms, const Settings& settings, std::initializer_list<cons
   });
 }
 
+/// Other bytes may be the same images, in another encoding.
+bool position_depends_on(std::string_view term) {
+  return term == order_term || (term.find("the dataset") != term.npos && term != bytes_term);
+}
+
 }  // namespace
 
 Terms lasting_terms(const TrainingRequest& request, const Opened& opened, const Steps& steps) {
-  Terms terms = {
-      {data_term(*opened.dataset), identity_of(opened.dataset.get())},
-      {std::string(order_term), order_of(request, opened)},
-      {"--preset", request.model.preset},
-      {"--recipe", std::string(opened.augmentation.name())},
-      {"the size at which JPEGs are decoded", std::string(name(size_of(request.feed.decode)))}};
+  Terms terms = dataset_terms(*opened.dataset);
+  terms.emplace_back(order_term, order_of(request, opened));
+  terms.emplace_back("--preset", request.model.preset);
+  terms.emplace_back("--recipe", opened.augmentation.name());
+  terms.emplace_back("the size at which JPEGs are decoded", name(size_of(request.feed.decode)));
   add_rows(terms, settings_of(opened.recipe), {});
   if (policy(opened.recipe.schedule.policy).rule().numbers == Policy::Numbers::length_of_training)
     terms.emplace_back("the length of the schedule", counted(steps.all, "step"));
@@ -110,7 +158,7 @@ void expect_resumable(const std::filesystem::path& file, const Terms& then, cons
     if (kept == then.end() || kept->second == value) continue;
     const std::string change =
         join(name, " was ", shown(kept->second), " when it was trained, and is now ", shown(value));
-    if (name == dataset_term || name == order_term) {
+    if (position_depends_on(name)) {
       fail(file, change, "; its position in the one means nothing in the other");
     }
     warn(join(file, ": ", change));

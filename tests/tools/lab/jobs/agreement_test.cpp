@@ -83,7 +83,7 @@ TEST_F(CommandsResumedTerms, of_a_schedule_that_follows_the_length_include_it) {
 TEST_F(CommandsResumedTerms, are_refused_where_the_position_means_nothing) {
   const Said other = resume("set2", {});
   EXPECT_EQ(other.code, exit_failed);
-  EXPECT_NE(other.errors.find("two.st: the dataset was 200 images, 10 classes, digest "),
+  EXPECT_NE(other.errors.find("two.st: the digest of the dataset was "),
             std::string::npos)
       << other.errors;
   std::string backwards;
@@ -95,6 +95,26 @@ TEST_F(CommandsResumedTerms, are_refused_where_the_position_means_nothing) {
                                 "trained, and is now 200 picks, fingerprint "),
             std::string::npos)
       << ordered.errors;
+}
+
+TEST_F(CommandsResumedTerms, include_the_order_in_which_a_format_is_read) {
+  // A folder holds the same images, class by class. Its sidecar has the digest of their order when
+  // they were written: that of the archive, as in the LMDB.
+  expect_done(
+      {"convert", "mnist", at("1"), "--to", "folder", "--split", "train", "--out", at("folder")});
+  expect_done({"convert", "dataset", at("folder"), "--to", "recordio", "--out", at("sorted")});
+  for (const char* other : {"folder", "sorted"}) {
+    const Said said = resume(other, {});
+    EXPECT_EQ(said.code, exit_failed) << other;
+    EXPECT_NE(said.errors.find("of the dataset"), std::string::npos) << said.errors;
+  }
+  expect_done({"convert", "mnist", at("1"), "--to", "recordio", "--split", "train", "--out",
+               at("records")});
+  const Said same = resume("records", {});
+  EXPECT_EQ(same.code, exit_done) << same.errors;
+  EXPECT_EQ(same.errors.find("when it was trained"), std::string::npos) << same.errors;
+  expect_done(training("folder", {"--steps", "2", "--checkpoint", at("two.st")}));
+  EXPECT_EQ(resume("folder", {}).code, exit_done);
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ std::string datasets_inside(const fs::path& path) {
   return list;
 }
 
+// More than one, which are files of their own.
+bool has_shards(const Sidecar& sidecar) {
+  return std::ranges::any_of(sidecar.options, [](const std::string& option) {
+    return option.starts_with("--shards ");  // it is not listed where there is one
+  });
+}
+
 [[noreturn]] void refuse(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -67,8 +74,24 @@ const Container& container_at(const fs::path& path) {
   refuse(path);
 }
 
-std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
+std::unique_ptr<Dataset> open_as_found(const fs::path& path) {
   return container_at(path).open(path);
+}
+
+std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
+  std::unique_ptr<Dataset> dataset = open_as_found(path);
+  expect_whole(dataset->info());
+  return dataset;
+}
+
+void expect_whole(const DatasetInfo& info) {
+  if (!info.sidecar || info.sidecar->count == 0 || info.sidecar->count == info.size) return;
+  std::error_code ignored;
+  const bool all = info.files.size() == 1 && !has_shards(*info.sidecar);
+  if (!fs::is_directory(info.path, ignored) && !all) return;
+  fail(info.path, "expected the ", info.sidecar->count, " samples that ", sidecar_name,
+       " states, found ", info.size,
+       "; 'feedrate verify' tells more. If it was changed on purpose, remove ", sidecar_name);
 }
 
 std::uint32_t count_classes(const Dataset& dataset) {

@@ -122,8 +122,15 @@ class Dataset {
 };
 
 /// Opens any dataset of Feedrate's, or a bare file of another tool, by looking at it. Throws Error
-/// that says what was looked for when nothing fits.
+/// that says what was looked for when nothing fits, and that of expect_whole().
 std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path);
+/// The same without expect_whole(): for what says what is wrong with a dataset, or mends it.
+std::unique_ptr<Dataset> open_as_found(const std::filesystem::path& path);
+
+/// Throws Error when a dataset holds another number of samples than its sidecar states: some
+/// formats look whole when files, or whole records at the end, are gone. One file of several that
+/// was opened by itself passes: the sidecar describes all of them.
+void expect_whole(const DatasetInfo& info);
 
 /// Largest label + 1: from the sidecar when it states it, otherwise by reading every sample once.
 std::uint32_t count_classes(const Dataset& dataset);

@@ -27,7 +27,9 @@ class FolderSource final : public StoredSource {
     return fs::is_directory(path) && container("folder").knows(path);
   }
   std::unique_ptr<Dataset> open_one(const fs::path& path) const override {
-    return container("folder").open(path);
+    std::unique_ptr<Dataset> dataset = container("folder").open(path);
+    expect_whole(dataset->info());
+    return dataset;
   }
 };
 

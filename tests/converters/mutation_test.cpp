@@ -162,7 +162,7 @@ class HostileMutations : public ::testing::TestWithParam<const Container*> {
   // A new note counts: without its checksum the sidecar looks like one of an older version.
   bool noticed() {
     try {
-      const Verification result = verify(*open_dataset(set_), 1);
+      const Verification result = verify(*open_as_found(set_), 1);
       return !result.findings.empty() || result.notes.size() != notes_;
     } catch (const Error& error) {
       EXPECT_NE(std::string_view(error.what()).find(set_.string()), std::string_view::npos)

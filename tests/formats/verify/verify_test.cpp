@@ -28,12 +28,12 @@ class UnitVerify : public ::testing::Test {
     sidecar.digest = verify(*open_dataset(temporary_ / "set"), 1).digest.digest;
     change(sidecar);
     write_sidecar(temporary_ / "set", sidecar);
-    return verify(*open_dataset(temporary_ / "set"), 2);
+    return verify(*open_as_found(temporary_ / "set"), 2);
   }
 
   Verification verify(const std::vector<Example>& examples, unsigned threads) {
     write_dataset(container("recordio"), png_codec, temporary_ / "set", examples);
-    return feedrate::formats::verify(*open_dataset(temporary_ / "set"), threads);
+    return feedrate::formats::verify(*open_as_found(temporary_ / "set"), threads);
   }
   static Verification verify(const Dataset& dataset, unsigned threads,
                              const ProgressCallback& progress = {}) {

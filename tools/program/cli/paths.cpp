@@ -62,7 +62,7 @@ std::vector<fs::path> claimed(const NamedPath& output) {
 /// The files of the dataset at `path`; none where it is no dataset, or a damaged one.
 std::vector<fs::path> files_of(const fs::path& path) {
   try {
-    std::vector<fs::path> files = sample_files(*open_dataset(path));
+    std::vector<fs::path> files = sample_files(*open_as_found(path));
     files.push_back(crop_index_file(path));
     files.push_back(sidecar_file(path));
     const fs::path directory = files.back().parent_path();

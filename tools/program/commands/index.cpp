@@ -113,6 +113,8 @@ int run_index(const IndexRequest& options) {
     text += file.string() + "\n";
   }
   print(options.json ? json_text_of(indexed) : text);
+  // The index is right for the data that are there; it must not make them look whole.
+  expect_whole(open_as_found(options.path)->info());
   return exit_done;
 }
 

@@ -47,7 +47,7 @@ Survey survey_all(const Dataset& dataset) {
 
 int run_inspect(const InspectRequest& options) {
   const GracefulStop graceful;
-  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  const std::unique_ptr<Dataset> dataset = open_as_found(options.path);
   const Survey looked = options.all ? survey_all(*dataset) : survey(*dataset);
   const Inspection found = inspect(*dataset, looked, options.samples);
   if (!options.sheet.empty()) write_sheet(*dataset, looked, options.sheet);

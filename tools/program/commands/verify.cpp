@@ -43,7 +43,7 @@ struct Verified {
 };
 
 Verified verify_path(const fs::path& path, unsigned threads) {
-  Verified verified{.dataset = open_dataset(path)};
+  Verified verified{.dataset = open_as_found(path)};
   verified.info = verified.dataset->info();
   Progress progress("verify " + path.string(), "images");
   verified.result = verify(*verified.dataset, threads, progress.callback());

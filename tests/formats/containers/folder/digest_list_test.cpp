@@ -39,7 +39,7 @@ class UnitFolderDigests : public ::testing::Test {
     sidecar_.set_digest = dataset_digest(hashes).set_digest;
     write_sidecar(set_, sidecar_);
   }
-  Verification verified() const { return verify(*open_dataset(set_), 2); }
+  Verification verified() const { return verify(*open_as_found(set_), 2); }
   Lines problems() const {
     Lines lines;
     for (const Finding& finding : verified().findings) {

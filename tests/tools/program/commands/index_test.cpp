@@ -36,6 +36,25 @@ TEST(CommandsIndex, a_lost_index_is_rebuilt_and_named) {
   EXPECT_EQ(object.at("files").at(0), index);
 }
 
+TEST(CommandsIndex, a_new_index_does_not_make_a_dataset_whole_that_lost_samples) {
+  TempDirectory directory;
+  write_dataset(container("recordio"), png_codec, directory / "set", make_examples({8, 6, 3}, 9));
+  Sidecar sidecar;
+  sidecar.count = 10;
+  write_sidecar(directory / "set", sidecar);
+  const std::string set = (directory / "set").string();
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"index", set}, {"index", set, "--crops"}, {"load", set, "--epochs", "1"}}) {
+    const Said said = feedrate(words);
+    EXPECT_EQ(said.code, exit_failed) << words.front();
+    EXPECT_NE(said.errors.find("expected the 10 samples that feedrate.json states, found 9"),
+              std::string::npos)
+        << said.errors;
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory / "set/feedrate.crops"));
+  EXPECT_EQ(feedrate({"inspect", set}).code, exit_done);
+}
+
 TEST(CommandsIndex, formats_without_an_index_and_directories_without_a_dataset_are_refused) {
   TempDirectory directory;
   write_dataset(container("lmdb"), png_codec, directory / "set", make_examples({8, 6, 3}, 2));

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "converters/pipeline/describe_conversion.h"
+#include "converters/pipeline/join.h"
 #include "converters/pipeline/pipeline.h"
 #include "converters/pipeline/selection.h"
 #include "formats/base/error.h"
@@ -162,6 +163,7 @@ std::optional<Conversion> finished_part(const fs::path& directory,
                                         const std::vector<std::string>& purpose) {
   if (!fs::exists(directory)) return std::nullopt;
   const FinishedPart part = read_journal(directory);
+  remove_mark(directory);
   // Times may differ: each machine may have its own copy of the archives.
   if (const auto lines = first_difference(common_purpose(part.purpose), common_purpose(purpose))) {
     fail(directory, "was made with '", lines->first, "', now it is '", lines->second, "'");
@@ -261,14 +263,9 @@ std::optional<Conversion> finished_conversion(const Source& source,
   if (const std::string other = difference(*found, wanted); !other.empty()) {
     fail(out, "exists already and ", other);
   }
-  Conversion conversion;
-  conversion.earlier = true;
-  conversion.samples = conversion.resumed_at = found->count;
-  conversion.shape = found->shape;
-  conversion.codec = found->codec;
-  conversion.digest = {found->digest, found->set_digest};
-  conversion.bytes_digest = found->bytes_digest;
-  return conversion;
+  remove_mark(out);
+  remove_joined_parts(out);
+  return result_of(*found);
 }
 
 std::string Skipped::text() const {

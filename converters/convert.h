@@ -108,8 +108,9 @@ Conversion convert_dataset(const Source& source, std::span<const std::filesystem
 
 /// What an earlier call finished under target.path, or of a part under `part_path(path, part)`;
 /// nothing when that does not exist. Seconds, and for a whole dataset its bytes and the samples left
-/// out, are not known. Throws Error naming what differs when it holds something else than this
-/// conversion would make.
+/// out, are not known. Removes what that call left if it was killed after the last rename: its mark,
+/// and the parts that it had joined. Throws Error naming what differs when it holds something else
+/// than this conversion would make.
 std::optional<Conversion> finished_conversion(const Source& source,
                                               std::span<const std::filesystem::path> inputs,
                                               const ConvertTarget& target,

@@ -87,6 +87,17 @@ Conversion result_of(const Tally& tally, const RunningDigest::Result& digests) {
   return conversion;
 }
 
+Conversion result_of(const Sidecar& sidecar) {
+  Conversion conversion;
+  conversion.earlier = true;
+  conversion.samples = conversion.resumed_at = sidecar.count;
+  conversion.shape = sidecar.shape;
+  conversion.codec = sidecar.codec;
+  conversion.digest = {sidecar.digest, sidecar.set_digest};
+  conversion.bytes_digest = sidecar.bytes_digest;
+  return conversion;
+}
+
 Sidecar describe(const Source& source, const ConvertTarget& target, const ConvertOptions& options,
                  const StreamInfo& info) {
   Sidecar sidecar;

@@ -13,6 +13,8 @@ inline constexpr std::string_view no_check_option = "--no-check";
 
 /// The result of a conversion with this tally and these digests.
 Conversion result_of(const Tally& tally, const formats::RunningDigest::Result& digests);
+/// Of an earlier conversion, which wrote this sidecar.
+Conversion result_of(const formats::Sidecar& sidecar);
 
 /// A sidecar with the origin of the dataset and its options, but without its inputs.
 formats::Sidecar describe(const Source& source, const ConvertTarget& target,

@@ -55,7 +55,7 @@ void require_its_files(const FoundPart& found, const FinishedPart& part) {
 
 bool is_data(const fs::path& file) {
   const std::string name = file.filename().string();
-  return name != sidecar_name && !is_journal(name);
+  return name != sidecar_name && !is_journal(name) && name != PartialDirectory::mark;
 }
 
 // Links each file of the part, so that nothing is lost if a later step fails.
@@ -74,7 +74,44 @@ void take_files(const fs::path& from, const fs::path& to) {
   }
 }
 
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  std::error_code error;
+  if (fs::equivalent(one, other, error)) return true;  // a link
+  if (error || fs::file_size(one, error) != fs::file_size(other, error)) return false;
+  return file_hash(one) == file_hash(other);
+}
+
+// A part that has been removed in part holds fewer files.
+bool holds(const fs::path& out, const fs::path& part) {
+  std::error_code error;  // another process may be removing it
+  fs::directory_iterator entry(part, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (!is_data(entry->path())) continue;
+    if (!is_same_file(entry->path(), out / entry->path().filename())) return false;
+  }
+  return !error;
+}
+
+// What an earlier call joined that was killed before it had removed all parts.
+std::optional<Conversion> joined_earlier(const fs::path& out) {
+  if (!fs::exists(out) || find_any_parts(out).empty()) return std::nullopt;
+  const std::optional<Sidecar> sidecar = read_sidecar(out);
+  if (!sidecar || !remove_joined_parts(out)) return std::nullopt;
+  remove_mark(out);
+  return result_of(*sidecar);
+}
+
 }  // namespace
+
+bool remove_joined_parts(const fs::path& out) {
+  bool all = true;
+  for (const FoundPart& found : find_any_parts(out)) {
+    const bool joined = found.whole && holds(out, found.path);
+    if (joined) fs::remove_all(found.path);
+    all = all && joined;
+  }
+  return all;
+}
 
 Conversion join_parts(PartialDirectory& directory) {
   const fs::path& out = directory.target();
@@ -109,6 +146,7 @@ Conversion join_parts(PartialDirectory& directory) {
 }
 
 Conversion join_parts(const fs::path& out) {
+  if (auto joined = joined_earlier(out)) return *std::move(joined);
   require_complete(out, find_parts(out));  // before anything is made
   PartialDirectory directory(out);
   return join_parts(directory);
@@ -125,7 +163,7 @@ std::optional<Conversion> join_if_whole(const fs::path& out) {
     fs::path partial = without_slash(out);
     partial += ".partial";
     std::error_code ignored;
-    if (fs::exists(partial, ignored) && is_being_written(partial)) return std::nullopt;
+    if (fs::is_directory(partial, ignored) && is_being_written(partial)) return std::nullopt;
     throw;
   }
   return join_parts(*directory);

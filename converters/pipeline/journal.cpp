@@ -176,7 +176,8 @@ std::vector<std::pair<std::string, std::uint64_t>> files_of_part(const fs::path&
   std::vector<std::pair<std::string, std::uint64_t>> files;
   for (const auto& entry : fs::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
-    if (entry.is_regular_file() && !is_journal(name)) files.emplace_back(name, entry.file_size());
+    if (entry.is_regular_file() && !is_journal(name) && name != PartialDirectory::mark)
+      files.emplace_back(name, entry.file_size());
   }
   std::ranges::sort(files);
   return files;

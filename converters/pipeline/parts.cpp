@@ -36,7 +36,7 @@ void require_one_count(const std::vector<FoundPart>& parts) {
 
 }  // namespace
 
-std::vector<FoundPart> find_parts(const fs::path& given) {
+std::vector<FoundPart> find_any_parts(const fs::path& given) {
   constexpr std::string_view unfinished = ".partial";
   const fs::path out = without_slash(given);
   const std::string start = out.filename().string() + ".part-";
@@ -58,6 +58,11 @@ std::vector<FoundPart> find_parts(const fs::path& given) {
   std::ranges::sort(parts, {}, [](const FoundPart& found) {
     return std::tuple(found.part.number, found.part.count, !found.whole);
   });
+  return parts;
+}
+
+std::vector<FoundPart> find_parts(const fs::path& out) {
+  std::vector<FoundPart> parts = find_any_parts(out);
   require_one_count(parts);
   return parts;
 }

@@ -18,6 +18,9 @@ struct FoundPart {
 /// are of the same count, or if a directory is there that cannot be listed.
 std::vector<FoundPart> find_parts(const std::filesystem::path& out);
 
+/// The same, of whatever counts.
+std::vector<FoundPart> find_any_parts(const std::filesystem::path& out);
+
 /// True if parts were found, and all of them are whole.
 bool all_whole(const std::vector<FoundPart>& parts);
 

@@ -36,13 +36,51 @@ fs::path final_path(const fs::path& path) {
   return without_slash(fs::absolute(path).lexically_normal());
 }
 
+bool has_file(const fs::path& directory, std::string_view name) {
+  std::error_code ignored;
+  return fs::is_regular_file(fs::symlink_status(directory / name, ignored));
+}
+
+// Versions before the mark left a journal, from their first save on, and no sidecar while unfinished.
+bool is_of_older_version(const fs::path& directory) {
+  return has_file(directory, "progress.json") && has_file(directory, "progress.bin") &&
+         !has_file(directory, "feedrate.json");
+}
+
+// An empty one was left by a process killed before it made the mark, or is nobody's loss.
+bool is_own(const fs::path& directory) {
+  std::error_code error;
+  const bool empty = fs::is_empty(directory, error) && !error;
+  return empty || has_file(directory, PartialDirectory::mark) || is_of_older_version(directory);
+}
+
+[[noreturn]] void fail_foreign(const fs::path& partial, const fs::path& target) {
+  fail(partial,
+       "is nothing that an interrupted run left, so it is kept; move it away, remove it, or "
+       "choose another name than ",
+       target.filename());
+}
+
+// The mark goes last, so that a process killed meanwhile leaves it.
+void remove_all_but_mark(const fs::path& directory, std::error_code& error) {
+  fs::directory_iterator entry(directory, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (entry->path().filename() == PartialDirectory::mark) continue;
+    fs::remove_all(entry->path(), error);
+    if (error) return;
+  }
+}
+
 }  // namespace
 
 PartialDirectory::PartialDirectory(const fs::path& path, Stale stale) : final_(final_path(path)) {
   partial_ = final_;
   partial_ += ".partial";
   std::error_code error;
-  if (fs::exists(fs::symlink_status(final_, error))) fail(final_, "exists already");
+  if (fs::exists(fs::symlink_status(final_, error))) {
+    if (fs::is_directory(final_)) remove_mark(final_);
+    fail(final_, "exists already");
+  }
   if (error && error != std::errc::no_such_file_or_directory) {
     fail_errno(final_, "cannot look at", error.value());
   }
@@ -71,25 +109,32 @@ void PartialDirectory::make_parents() {
 
 void PartialDirectory::make_partial(Stale stale) {
   std::error_code error;
-  if (fs::exists(partial_, error)) {
-    lock_ = DirectoryLock(partial_);  // left by a killed run, or being filled by another process
-    adopted_ = kept_ = stale == Stale::adopted;
-    if (adopted_) return;
-    remove_stale();
+  if (fs::exists(fs::symlink_status(partial_, error))) {
+    take_over(stale);
+  } else {
+    make_new();
   }
-  make_new();
+}
+
+// Left by a killed run, being filled by another process, or somebody else's.
+void PartialDirectory::take_over(Stale stale) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(partial_, error))) fail_foreign(partial_, final_);
+  lock_ = DirectoryLock(partial_);
+  if (!is_own(partial_)) fail_foreign(partial_, final_);
+  make_mark();
+  adopted_ = kept_ = stale == Stale::adopted;
+  if (!adopted_) remove_stale();
 }
 
 void PartialDirectory::start_anew() {
   adopted_ = kept_ = false;
   remove_stale();
-  make_new();
 }
 
-void PartialDirectory::remove_stale() {
+void PartialDirectory::remove_stale() const {
   std::error_code error;
-  fs::remove_all(partial_, error);
-  lock_ = DirectoryLock();  // as a lock file it would keep this process out, too
+  remove_all_but_mark(partial_, error);
   if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
 }
 
@@ -100,12 +145,21 @@ void PartialDirectory::make_new() {
   }
   try {
     lock_ = DirectoryLock(partial_);
+    make_mark();
   } catch (const BeingWritten&) {
     throw;  // it is another process's now
   } catch (...) {
     rmdir(partial_.c_str());
     throw;
   }
+}
+
+// In one step: a process that is killed before it leaves what it found, most often nothing.
+void PartialDirectory::make_mark() const {
+  constexpr mode_t everybody = 0666;
+  const fs::path file = partial_ / mark;
+  constexpr int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  if (!Descriptor(open(file.c_str(), flags, everybody))) fail_errno(file, "cannot create", errno);
 }
 
 void PartialDirectory::remove_parents() noexcept {
@@ -115,8 +169,11 @@ void PartialDirectory::remove_parents() noexcept {
 
 PartialDirectory::~PartialDirectory() {
   if (committed_ || kept_) return;
-  std::error_code ignored;
-  fs::remove_all(partial_, ignored);
+  std::error_code error;
+  remove_all_but_mark(partial_, error);
+  if (error) return;  // it stays marked
+  unlink((partial_ / mark).c_str());
+  rmdir(partial_.c_str());
   remove_parents();
 }
 
@@ -131,7 +188,15 @@ void PartialDirectory::commit() {
   sync();
   rename_without_replacing(partial_, final_);
   committed_ = true;
+  remove_mark(final_);
   sync_directory(final_.parent_path());
+}
+
+void remove_mark(const fs::path& directory) {
+  const fs::path file = directory / PartialDirectory::mark;
+  std::error_code error;
+  if (has_file(directory, PartialDirectory::mark)) fs::remove(file, error);
+  if (error) fail_errno(file, "cannot remove", error.value());
 }
 
 }  // namespace feedrate::formats

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "formats/io/directory_lock.h"
@@ -11,14 +12,19 @@ namespace feedrate::formats {
 
 /// A directory made as `<path>.partial` and renamed to `path` by commit(), after its content is on
 /// disk. Destroyed without commit, it removes the partial directory; a killed process leaves only
-/// that. Refuses a partial directory that a running process is still writing. Creates missing
-/// parents, and removes them again on failure.
+/// that. Refuses a partial directory that a running process is still writing, and whatever else has
+/// its name: until it is renamed, its own is empty or holds the mark, wherever the process is
+/// killed. Creates missing parents, and removes them again on failure.
 class PartialDirectory {
  public:
   /// What happens to the partial directory of an earlier run.
   enum class Stale : std::uint8_t { removed, adopted };
-  /// Throws Error when `path` exists already or its parent cannot be written, and BeingWritten when
-  /// another process is making it.
+  /// The empty file that marks a partial directory. A process that is killed right after the rename
+  /// leaves it in a finished one, where it means nothing and is removed by the next that comes.
+  static constexpr std::string_view mark = ".feedrate-partial";
+
+  /// Throws Error when `path` exists already, `<path>.partial` is somebody else's or its parent
+  /// cannot be written, and BeingWritten when another process is making it.
   explicit PartialDirectory(const std::filesystem::path& path, Stale stale = Stale::removed);
   ~PartialDirectory();
   PartialDirectory(const PartialDirectory&) = delete;
@@ -29,7 +35,7 @@ class PartialDirectory {
   const std::filesystem::path& target() const { return final_; }
   /// True when the directory of an earlier run existed and has been adopted.
   bool adopted() const { return adopted_; }
-  /// Removes what an adopted directory holds, as if it had not been adopted.
+  /// Removes what an adopted directory holds, but the mark, as if it had not been adopted.
   void start_anew();
   /// Syncs everything written so far to disk.
   void sync();
@@ -41,8 +47,10 @@ class PartialDirectory {
  private:
   void make_parents();
   void make_partial(Stale stale);
-  void remove_stale();
+  void take_over(Stale stale);
   void make_new();
+  void make_mark() const;
+  void remove_stale() const;
   void remove_parents() noexcept;
 
   std::filesystem::path final_;
@@ -53,5 +61,8 @@ class PartialDirectory {
   bool kept_ = false;
   bool committed_ = false;
 };
+
+/// Removes the mark from a finished directory.
+void remove_mark(const std::filesystem::path& directory);
 
 }  // namespace feedrate::formats

@@ -162,10 +162,10 @@ int join(const ConvertRequest& options) {
   Conversion result = join_parts(options.join);
   result.seconds = watch.seconds();
   result.resumed_at = result.samples;  // others wrote them
-  if (options.json) {
+  if (options.json || result.earlier) {
     const Sidecar sidecar = read_sidecar(options.join).value();
     print_conversions({sidecar.source, sidecar.format}, {{sidecar.split, options.join, result}},
-                      true);
+                      options.json);
     return exit_done;
   }
   print(fmt::format("{}: {} in {}\n", options.join.string(), counted(result.samples, "image"),

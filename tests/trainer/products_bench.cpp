@@ -52,7 +52,7 @@ int run(int count, char** words) {
                 "resnet56,128",      "googlenet:cifar,128", "resnet50,8",
                 "googlenet:caffe,8", "googlenet,8"};
   }
-  cpu::use_one_blas_thread();
+  cpu::use_one_blas_thread(1);
   cpu::let_idle_threads_sleep(threads);
   const cpu::OmpThreads omp(threads);
   std::vector<LayerWays> layers;

@@ -349,4 +349,6 @@ Position load_checkpoint(const fs::path& file, Session& session) {
   return position;
 }
 
+Position read_position(const fs::path& file) { return Reader(file).position(); }
+
 }  // namespace feedrate::trainer

@@ -37,5 +37,7 @@ void save_checkpoint(const std::filesystem::path& file, const Session& session,
 /// the file and tensor when anything does not fit; a session that trains needs the state of its own
 /// optimizer.
 Position load_checkpoint(const std::filesystem::path& file, Session& session);
+/// The position alone. Throws Error when the file is no checkpoint.
+Position read_position(const std::filesystem::path& file);
 
 }  // namespace feedrate::trainer

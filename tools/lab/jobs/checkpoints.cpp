@@ -55,7 +55,7 @@ Position start_position(const TrainingRequest& request, const Opened& opened, co
   const std::uint64_t whole = found.dataset_images / found.batch_images;
   const std::uint64_t other = steps.per_epoch == whole ? whole + 1 : whole;
   if (!fits(steps.per_epoch) && found.dataset_images % found.batch_images != 0 && fits(other)) {
-    fail(file, "was trained in epochs of ", other, " steps, not of ", steps.per_epoch,
+    fail(file, "was trained in epochs of ", counted(other, "step"), ", not of ", steps.per_epoch,
          ": the ranks then ", other == whole ? "dropped" : "shared", " the last ",
          counted(found.dataset_images % found.batch_images, "image"),
          " of each; give as many --batch images to as many ranks");
@@ -64,13 +64,18 @@ Position start_position(const TrainingRequest& request, const Opened& opened, co
     fail(file, "step ", found.step, " is not batch ", found.batch, " of epoch ", found.epoch,
          " with ", steps.per_epoch, " batches an epoch; is the file damaged?");
   }
-  if (steps.all != 0 && found.step >= steps.all) {
-    fail(file, "training stands at step ", found.step, " of ", steps.all,
-         " already; ask for more --epochs or --steps");
+  if (steps.all != 0 && found.step > steps.all) {
+    fail(file, "training stands at step ", found.step, " already, beyond the ", steps.all,
+         " asked for; ask for more --epochs or --steps");
   }
   expect_resumable(file, found.terms, first.terms);
   found.terms = first.terms;
   return found;
+}
+
+bool is_whole(const TrainingRequest& request, const Steps& steps) {
+  const std::filesystem::path& file = request.files.resume;
+  return !file.empty() && steps.all != 0 && read_position(file).step >= steps.all;
 }
 
 Saver::Saver(const TrainingRequest& request, const Session& session, const Position& start,

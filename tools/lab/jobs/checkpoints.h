@@ -19,10 +19,12 @@ struct Steps {
 Steps count_steps(const TrainingRequest& request, const Opened& opened);
 
 /// Where training starts: at the first step, or at that of the checkpoint to resume, which fills
-/// the session. Throws Error when the checkpoint does not fit this training, or has no step left to
-/// do.
+/// the session. Throws Error when the checkpoint does not fit this training, or is beyond its end.
 trainer::Position start_position(const TrainingRequest& request, const Opened& opened,
                                  const Steps& steps, trainer::Session& session);
+
+/// Whether the checkpoint to resume, if there is one, leaves no step to do.
+bool is_whole(const TrainingRequest& request, const Steps& steps);
 
 /// Saves checkpoints, if any are wanted.
 class Saver {

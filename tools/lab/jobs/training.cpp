@@ -74,8 +74,16 @@ class Training {
     report_.optimizer = opened.recipe.update.optimizer;
   }
 
+  /// All steps were done before.
+  void say_nothing_is_left() const {
+    expect_same_terms();
+    note(fmt::format("{} stands at step {} of {}: nothing is left to do",
+                     request_.files.resume.string(), start_.step, steps_.all));
+    world().close();
+  }
+
   void run(const LearningRate& rate) {
-    if (world().ranks() > 1) expect_agreement(terms_of(request_, opened_, session_, start_));
+    expect_same_terms();
     if (request_.data.cold) make_cold(*opened_.dataset);
     const std::filesystem::path& resumed = request_.files.resume;
     if (!resumed.empty()) logs_.resume(start_.step, resumed.string());
@@ -108,6 +116,10 @@ class Training {
   TrainingReport report() { return std::move(report_); }
 
  private:
+  void expect_same_terms() const {
+    if (world().ranks() > 1) expect_agreement(terms_of(request_, opened_, session_, start_));
+  }
+
   LoaderOptions loading() const {
     LoaderOptions options = loader_options(request_, opened_, session_);
     options.epochs = 0;
@@ -268,15 +280,20 @@ class Training {
 
 TrainingReport run_training(const TrainingRequest& request) {
   const Opened opened = open(request);
-  Logs logs(world().rank() == 0 ? request.files.logs : LogPaths{},
+  const Steps steps = count_steps(request, opened);
+  const bool whole = is_whole(request, steps);  // then its logs have ended
+  Logs logs(world().rank() == 0 && !whole ? request.files.logs : LogPaths{},
             request.files.resume.empty() ? EarlierLines::erase : EarlierLines::keep);
   const std::string advice = rate_advice(request);
   if (!advice.empty() && !request.feed.resident && world().rank() == 0) note(advice);
-  const Steps steps = count_steps(request, opened);
   const LearningRate rate(schedule_of(opened.recipe, steps.per_epoch, steps.all));
   const std::unique_ptr<Session> session = compile(request, opened);
   Training training(request, opened, steps, *session, logs);
-  training.run(rate);
+  if (whole) {
+    training.say_nothing_is_left();
+  } else {
+    training.run(rate);
+  }
   return training.report();
 }
 

@@ -54,9 +54,9 @@ class CpuBackend final : public Backend {
       throw Error(join("the cpu backend takes u8 pixels or f32 numbers, not ",
                        loader::name(options.pixels)));
     }
-    cpu::use_one_blas_thread();
-    return std::make_unique<cpu::CpuSession>(std::move(plan), options,
-                                             threads_for(options.threads));
+    const unsigned threads = threads_for(options.threads);
+    cpu::use_one_blas_thread(threads);
+    return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);
   }
   Roof measure_roof(unsigned threads, const std::string&) const override {
     return cpu::measure_roof(threads_for(threads));

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <system_error>
 
 #include "formats/base/error.h"
@@ -16,8 +17,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// OpenBLAS starts its threads when it is loaded. They would never work, and each maps 128 MiB, or asks
+// for them for ever where there is no room.
+class WithoutBlasThreads {
+ public:
+  WithoutBlasThreads() : given_(getenv(variable) != nullptr) {
+    if (!given_) setenv(variable, "1", 0);
+  }
+  ~WithoutBlasThreads() {
+    if (!given_) unsetenv(variable);  // programs that this one starts may want them
+  }
+  WithoutBlasThreads(const WithoutBlasThreads&) = delete;
+  WithoutBlasThreads& operator=(const WithoutBlasThreads&) = delete;
+
+ private:
+  static constexpr const char* variable = "OPENBLAS_NUM_THREADS";
+  const bool given_;
+};
+
 // RTLD_LOCAL: the plug-in contains copies of our own code, which must not replace the program's.
 void* open_library(const fs::path& place) {
+  const WithoutBlasThreads without_blas_threads;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -132,6 +132,30 @@ TEST_F(CommandsRanks, what_some_have_saved_others_go_on_with) {
   });
 }
 
+// Of 33 images in batches of 32, two ranks drop the last one, which one rank takes for a batch.
+TEST_F(CommandsRanks, a_sound_checkpoint_of_other_ranks_is_refused_where_epochs_have_other_steps) {
+  write_dataset(container("lmdb"), raw_codec, directory_ / "odd", make_examples({28, 28, 1}, 33));
+  const auto of_odd = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = training(more);
+    words[2] = at("odd");
+    return words;
+  };
+  result_of(mpirun(2, of_odd({"--epochs", "2", "--checkpoint", at("two.st")})));
+  result_of(mpirun(1, of_odd({"--epochs", "1", "--checkpoint", at("one.st")})));
+  const Said alone = mpirun(1, of_odd({"--epochs", "9", "--resume", at("two.st")}));
+  EXPECT_EQ(alone.code, exit_failed);
+  EXPECT_NE(alone.errors.find("two.st: was trained in epochs of 1 step, not of 2: the ranks then "
+                              "dropped the last 1 image of each; give as many --batch images to "
+                              "as many ranks"),
+            std::string::npos)
+      << alone.errors;
+  const Said together = mpirun(2, of_odd({"--epochs", "9", "--resume", at("one.st")}));
+  EXPECT_NE(together.errors.find("one.st: was trained in epochs of 2 steps, not of 1: the ranks "
+                                 "then shared the last 1 image of each"),
+            std::string::npos)
+      << together.errors;
+}
+
 TEST_F(CommandsRanks, a_rank_that_is_killed_ends_the_others_within_seconds) {
   const std::vector<std::string> endless = training({"--steps", "100000000"});
   std::vector<std::string> words = ranks_of(1, endless);

@@ -67,6 +67,55 @@ TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
             "download_seconds threads workers_seen ");
 }
 
+TEST_F(CommandsTrain, one_that_is_whole_already_says_so_and_appends_nothing_to_its_logs) {
+  const std::vector<std::string> outputs{"--log", at("log"), "--mllog", at("mllog")};
+  std::vector<std::string> line{"train", at("lmdb"), "--network", "lenet", "--batch", "100"};
+  line.insert(line.end(), outputs.begin(), outputs.end());
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = line;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  run(with({"--epochs", "1", "--checkpoint", at("whole")}));
+  const std::string log = formats::read_text(at("log")), mllog = formats::read_text(at("mllog"));
+  const std::string checkpoint = formats::read_text(at("whole"));
+  for (const char* length : {"--epochs", "--steps"}) {
+    const bool epochs = std::string_view(length) == "--epochs";
+    const Said said = feedrate(with({length, epochs ? "1" : "3", "--resume", at("whole"),
+                                     "--checkpoint", at("whole"), "--json"}));
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    EXPECT_NE(said.errors.find("whole stands at step 3 of 3: nothing is left to do"),
+              std::string::npos)
+        << said.errors;
+    EXPECT_EQ(ordered_json::parse(said.output).at("steps"), 0);
+  }
+  const Said beyond = feedrate(with({"--steps", "2", "--resume", at("whole")}));
+  EXPECT_EQ(beyond.code, exit_failed);
+  EXPECT_NE(beyond.errors.find("training stands at step 3 already, beyond the 2 asked for"),
+            std::string::npos)
+      << beyond.errors;
+  EXPECT_EQ(formats::read_text(at("log")), log);
+  EXPECT_EQ(formats::read_text(at("mllog")), mllog);
+  EXPECT_EQ(formats::read_text(at("whole")), checkpoint);
+}
+
+// OpenBLAS would ask for memory for ever, where no signal reaches it.
+TEST_F(CommandsTrain, in_any_memory_it_ends_by_itself_and_says_why) {
+  for (const char* kib : {"150000", "200000", "250000", "300000", "400000", "500000", "600000"}) {
+    for (const char* threads : {"1", "4"}) {
+      const Said said = testing::run_program(
+          "sh", {"-c",
+                 std::string("ulimit -v ") + kib +
+                     R"( && exec timeout -s KILL 60 "$0" train "$1" --network lenet --steps 2 )" +
+                     "--compute-threads " + threads,
+                 testing::program_under_test(), at("lmdb")});
+      EXPECT_EQ(said.signal, 0) << kib;
+      EXPECT_TRUE(said.code == exit_done || said.code == exit_failed || said.code == 127)
+          << kib << ": " << said.code << said.errors;
+    }
+  }
+}
+
 TEST_F(CommandsTrain, learns_the_same_from_pixels_and_from_numbers_that_the_loader_made) {
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--epochs", "2", "--batch", "64", "--val", at("lmdb")},

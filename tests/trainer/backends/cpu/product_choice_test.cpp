@@ -77,7 +77,7 @@ TEST(UnitGemm, both_libraries_give_the_same_products_but_for_rounding) {
   std::vector<float> a(m * k), b(k * n), c(m * n, 0.25F);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<float>(i));
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<float>(i));
-  use_one_blas_thread();
+  use_one_blas_thread(3);
   for (const bool turn_a : {false, true}) {
     for (const bool turn_b : {false, true}) {
       const Gemm gemm{.m = m,

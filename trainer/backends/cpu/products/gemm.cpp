@@ -2,12 +2,21 @@
 
 #include <cblas.h>
 #include <dnnl.h>
+#include <sys/mman.h>
 
+#include <new>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "formats/base/error.h"
+#include "formats/base/reason.h"
 #include "trainer/backends/cpu/products/product_table.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+
+// OpenBLAS's own; not in every build of it.
+extern "C" void* blas_memory_alloc(int use) __attribute__((weak));
+extern "C" void blas_memory_free(void* buffer) __attribute__((weak));
 
 namespace feedrate::trainer::cpu {
 using namespace formats;
@@ -33,9 +42,53 @@ bool blas_is_narrow() {
 #endif
 }
 
+// For each thread that calls it at a time, OpenBLAS maps such a buffer at its first call and keeps
+// it. Where that fails, it tries again for ever.
+constexpr std::size_t blas_buffer_bytes = std::size_t{128} << 20;
+
+class Mapping {
+ public:
+  Mapping()
+      : address_(mmap(nullptr, blas_buffer_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (address_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~Mapping() {
+    if (address_ != MAP_FAILED) munmap(address_, blas_buffer_bytes);
+  }
+  Mapping(Mapping&& other) noexcept : address_(std::exchange(other.address_, MAP_FAILED)) {}
+  Mapping& operator=(Mapping&&) = delete;
+
+ private:
+  void* address_;
+};
+
+void expect_room_for_buffers(unsigned threads) try {
+  std::vector<Mapping> probes;
+  for (unsigned i = 0; i < threads; ++i) probes.emplace_back();
+} catch (const std::bad_alloc& error) {
+  throw Error(join("OpenBLAS takes ", blas_buffer_bytes >> 20, " MiB of memory for each of ",
+                   threads,
+                   threads == 1 ? " compute thread: " : " compute threads: ", reason_of(error)));
+}
+
+void take_buffers(unsigned threads) {
+  if (blas_memory_alloc == nullptr || blas_memory_free == nullptr) return;
+  std::vector<void*> buffers;
+  for (unsigned i = 0; i < threads; ++i) buffers.push_back(blas_memory_alloc(0));
+  for (void* const buffer : buffers) blas_memory_free(buffer);
+}
+
 }  // namespace
 
-void use_one_blas_thread() { openblas_set_num_threads(1); }
+void use_one_blas_thread(unsigned callers) {
+  static unsigned served = 0;  // by buffers that OpenBLAS has
+  openblas_set_num_threads(1);
+  if (callers <= served) return;
+  expect_room_for_buffers(callers - served);
+  take_buffers(callers);
+  served = callers;
+}
 
 void run_by_onednn(const Gemm& g) {
   const auto letter = [](const Matrix& matrix) { return matrix.transposed ? 'T' : 'N'; };

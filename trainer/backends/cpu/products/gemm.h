@@ -22,8 +22,9 @@ struct Gemm {
   std::int64_t stride;
 };
 
-/// Must be called before the functions below.
-void use_one_blas_thread();
+/// Must be called before the functions below, for as many threads as will call them at a time. Throws
+/// Error where there is no memory for that many. One thread.
+void use_one_blas_thread(unsigned callers);
 /// Computes on the calling thread, by oneDNN if the table of products says so or if OpenBLAS does
 /// not know the processor.
 void run(const Gemm& gemm);

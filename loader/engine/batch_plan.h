@@ -58,6 +58,9 @@ class Plan {
   unsigned chunks_per_batch() const { return chunks_per_batch_; }
   std::uint32_t chunk_length() const { return chunk_length_; }
 
+  /// Whether the first epoch is at its end: it has no batch left.
+  bool starts_at_end() const { return first_batches_ == 0; }
+
   /// The batch of step `step`, counted from 0 at the start of this run.
   BatchRange batch(std::uint64_t step) const;
   /// The chunk `number`, counted from 0 through these batches.

@@ -97,6 +97,13 @@ void add(const CropCounters& counted, CropStats& sum) {
   sum.bytes += counted.bytes.get();
 }
 
+// Where no batch is left of an epoch, the next one begins.
+LoaderState first_state(const LoaderOptions& options, const Plan& plan) {
+  LoaderState state = options.start;
+  if (plan.starts_at_end()) state = {.seed = state.seed, .epoch = state.epoch + 1};
+  return state;
+}
+
 }  // namespace
 
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
@@ -112,12 +119,19 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       lanes_(make_lanes(options)),
       fillers_(make_fillers(job_, plan_, max_threads_, lanes_)),
       open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.chunks_per_batch()),
-      state_(options.start),
+      state_(first_state(options, plan_)),
       bad_(dataset, options.bad.budget),
       tune_(options.engine.tune && max_threads_ > 0),
       tuner_(options.threads, max_threads_, ring_.depth()),
       ahead_(job_, plan_, max_threads_ > 0 ? options.engine.io_threads : 0, claimed_, open_),
-      workers_(options.threads, max_threads_, [this](unsigned worker) { work(worker); }) {}
+      workers_(max_threads_, [this](unsigned worker) { work(worker); }) {
+  try {
+    workers_.resize(options.threads);
+  } catch (...) {
+    stop();  // those that had been started
+    throw;
+  }
+}
 
 Loader::Engine::~Engine() { stop(); }
 
@@ -163,7 +177,12 @@ void Loader::Engine::set_threads(unsigned threads) {
     throw Error(join("loader: ", threads, " threads requested, expected 1 to ", max_threads_,
                      "; see LoaderOptions::Engine::max_threads"));
   }
-  workers_.resize(threads);
+  try {
+    workers_.resize(threads);
+  } catch (...) {
+    room_.wake(max_loader_threads);
+    throw;
+  }
   room_.wake(max_loader_threads);  // some of them have to leave
 }
 

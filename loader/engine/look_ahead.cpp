@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <new>
 
 namespace feedrate::loader::detail {
 namespace {
@@ -33,15 +34,31 @@ LookAhead::LookAhead(const Job& job, const Plan& plan, unsigned threads,
       chunks_beyond_((samples_beyond - 1) / plan.chunk_length() + 1) {
   if (threads == 0 || !job.dataset.look_ahead(0)) return;
   threads_.reserve(threads);
-  for (unsigned i = 0; i < threads; ++i) {
-    threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  try {
+    for (unsigned i = 0; i < threads; ++i) {
+      threads_.emplace_back(
+          [this](const std::stop_token& stop) { work_while_there_is_memory(stop); });
+    }
+  } catch (...) {
+    end();  // those that had been started
+    throw;
   }
 }
 
-LookAhead::~LookAhead() {
+LookAhead::~LookAhead() { end(); }
+
+void LookAhead::end() {
   stopped_.store(true);
   for (std::jthread& thread : threads_) thread.request_stop();
   room_.wake(static_cast<unsigned>(threads_.size()));
+}
+
+// Nothing but speed is lost without it.
+void LookAhead::work_while_there_is_memory(const std::stop_token& stop) {
+  try {
+    work(stop);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 void LookAhead::work(const std::stop_token& stop) {

@@ -39,6 +39,8 @@ class LookAhead {
   std::uint64_t asked() const { return asked_.load(std::memory_order_relaxed); }
 
  private:
+  void end();
+  void work_while_there_is_memory(const std::stop_token& stop);
   void work(const std::stop_token& stop);
   std::optional<std::uint64_t> next_chunk(const std::stop_token& stop);
   std::optional<std::uint64_t> farthest_chunk() const;

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "formats/base/error.h"
 #include "formats/base/fork_mutex.h"
+#include "formats/base/reason.h"
 #include "loader/loader.h"
 
 namespace feedrate::loader::detail {
@@ -103,12 +106,36 @@ struct Workers::State {
     }
   }
 
+  // Where no thread can be had, oneTBB throws, but keeps the task for a thread of another arena: it
+  // may still run, and only then, when this state is gone.
   void start(unsigned number) {
     Worker& worker = workers[number];
     if (!worker.arena) worker.arena = Arenas::of_process().take();
+    const auto taken = std::make_shared<std::atomic<bool>>(false);  // by the task, or back
     worker.running = true;
     ++running;
-    worker.arena->enqueue([this, number] { run(number); });
+    try {
+      worker.arena->enqueue([this, number, taken] {
+        if (!taken->exchange(true)) run(number);
+      });
+    } catch (...) {
+      if (taken->exchange(true)) return;
+      worker.running = false;
+      --running;
+      throw;
+    }
+  }
+
+  // Those of them that do not run yet.
+  void start_up_to(unsigned wanted) {
+    for (unsigned i = 0; i < wanted; ++i) {
+      if (!workers[i].running) start(i);
+    }
+  }
+
+  void want(unsigned wanted) {
+    count.store(wanted);
+    changes.fetch_add(1);
   }
 
   void run(unsigned number) {
@@ -136,19 +163,21 @@ struct Workers::State {
   std::unique_ptr<Worker[]> workers;
 };
 
-Workers::Workers(unsigned count, unsigned limit, std::function<void(unsigned)> body)
-    : state_(std::make_unique<State>(limit, std::move(body))) {
-  resize(count);
-}
+Workers::Workers(unsigned limit, std::function<void(unsigned)> body)
+    : state_(std::make_unique<State>(limit, std::move(body))) {}
 
 void Workers::resize(unsigned count) {
   State& state = *state_;
+  const unsigned before = state.count.load();
   state.quota.change(count);
   const std::lock_guard lock(state.mutex);
-  state.count.store(count);
-  state.changes.fetch_add(1);
-  for (unsigned i = 0; i < count; ++i) {
-    if (!state.workers[i].running) state.start(i);
+  state.want(count);
+  try {
+    state.start_up_to(count);
+  } catch (const std::exception& error) {
+    state.want(before);
+    state.quota.change(before);
+    throw Error(reason_of(error));
   }
 }
 

@@ -13,8 +13,8 @@ namespace feedrate::loader::detail {
 /// not wanted() any more. It must not throw.
 class Workers {
  public:
-  /// Starts `count` threads; resize() accepts up to `limit`. Throws what resize() throws.
-  Workers(unsigned count, unsigned limit, std::function<void(unsigned worker)> body);
+  /// Starts none; resize() accepts up to `limit`.
+  Workers(unsigned limit, std::function<void(unsigned worker)> body);
   /// Waits until every body has returned; the owner has made them return.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -22,7 +22,8 @@ class Workers {
 
   /// Sets the number of threads, up to `limit`. New ones start at once. Those that are not wanted
   /// any more end by themselves when the owner wakes them. Throws Error, and changes nothing, when
-  /// the process cannot have that many more. The owner's thread.
+  /// the process cannot have that many more; the owner then wakes those that had been started. The
+  /// owner's thread.
   void resize(unsigned count);
   unsigned count() const;               // any thread
   bool wanted(unsigned worker) const {  // any thread

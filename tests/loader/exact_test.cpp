@@ -165,6 +165,23 @@ TEST(ConformanceRanks, a_state_resumes_with_other_ranks_threads_and_batch_sizes)
   }
 }
 
+// Whatever asks a run for its end and goes on from there would otherwise ask for ever.
+TEST(ConformanceRanks, a_state_that_leaves_no_batch_of_its_epoch_becomes_the_start_of_the_next) {
+  const MemoryDataset dataset(10, {3, 3, 1});
+  for (const auto& [position, last] : {std::pair{9U, LastBatch::drop},
+                                       {10U, LastBatch::drop},
+                                       {10U, LastBatch::partial},
+                                       {10U, LastBatch::wrap}}) {
+    Loader loader(dataset, recipe("none"),
+                  {.batch = 4,
+                   .epochs = 1,
+                   .start = {.seed = 9, .epoch = 3, .position = position},
+                   .order = {.last = last}});
+    EXPECT_EQ(loader.next(), nullptr);
+    EXPECT_EQ(loader.state(), (LoaderState{9, 4, 0})) << position;
+  }
+}
+
 TEST(ConformanceRanks, wrap_fills_the_last_batch_with_the_epochs_first_images) {
   const auto number = [](std::uint64_t index, Sample& sample) {
     sample.label = static_cast<std::int32_t>(index);

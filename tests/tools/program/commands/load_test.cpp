@@ -81,6 +81,12 @@ TEST_F(CommandsLoad, continues_from_a_state) {
       << behind.errors;
   EXPECT_NE(rest.at("digest"), json({"--from", "2:600"}).at("digest"));
   EXPECT_EQ(json({"--from", "1:64"}).at("images"), 601 - 64);
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"--from", "1:600", "--last", "drop"}, {"--from", "1:601"}}) {
+    const ordered_json nothing = json(line);
+    EXPECT_EQ(nothing.at("images"), 0);
+    EXPECT_EQ(nothing.at("state").dump(), R"({"seed":1,"epoch":2,"position":0})");
+  }
 }
 
 TEST_F(CommandsLoad, batches_hold_the_pixels_that_were_asked_for) {
@@ -198,6 +204,23 @@ TEST_F(CommandsLoad, auto_finds_threads_within_the_available_cores) {
   const Said said = load({"--threads", "auto"});
   EXPECT_NE(said.output.find("auto: "), std::string::npos) << said.output;
   EXPECT_GT(found.at("peak_rss_bytes"), 1'000'000);
+}
+
+// Where a thread cannot be started, others have been, which must end first.
+TEST_F(CommandsLoad, in_any_memory_it_ends_by_itself_and_says_why) {
+  write_dataset(container("recordio"), raw_codec, at("large"), make_examples({28, 28, 1}, 20'000));
+  for (const char* kib : {"90000", "100000", "150000", "200000", "300000"}) {
+    const Said said =
+        run_program("sh", {"-c",
+                           std::string("ulimit -v ") + kib +
+                               R"( && exec timeout 60 "$0" load "$1" --threads 60 --no-digest)",
+                           program_under_test(), at("large")});
+    EXPECT_EQ(said.signal, 0) << kib;
+    // 127: not even the libraries have room.
+    EXPECT_TRUE(said.code == exit_done || said.code == exit_failed || said.code == 127)
+        << kib << ": " << said.code << said.errors;
+    EXPECT_TRUE(said.code == exit_done || !said.errors.empty()) << kib;
+  }
 }
 
 TEST_F(CommandsLoad, cold_data_comes_from_the_disk_and_is_the_same) {

@@ -12,6 +12,7 @@ KNOWN = {"--encode", "--resize", "--shuffle", "--shards", "--limit", "--gzip", "
          "--threads", "--json"}
 FIXED = {"--to", "--out", "--split", "--part", "--join", "--resume", "--boxes"}  # set here
 OUT, UNFINISHED = ["--out", "a"], ["a.part*"]
+MARK = "a/.feedrate-partial"  # of one that was killed right after its last step
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 
 
@@ -151,6 +152,8 @@ def interrupted(session, world, commands):
     if reference.code == 0 and not (session / "a").exists():
         said = session.run(*words, *OUT, "--resume", may_change=UNFINISHED)
         expect(said.code == 0, f"does not go on after a kill: {said.errors}")
+    if (session / MARK).exists():
+        session.run(*words, *OUT, "--resume", may_change=[MARK])
     if reference.code == 0:
         expect_same(session, "a", "whole")
     else:
@@ -236,4 +239,19 @@ def entangled(session, world, commands):
     expect(session.contents() == before, f"left something in its input {inside}")
 
 
-CASES = {plain: 6, interrupted: 5, parts: 3, changed: 3, entangled: 1}
+def foreign(session, world, commands):
+    """What somebody else has under the name of an unfinished conversion is kept."""
+    random = session.random
+    _, _, _, words, options = choose(session, world, commands, SMALL)
+    name = random.choice(list(world.datasets))
+    world.bring(session, name)
+    at = random.choice(["a.partial", "a.part-1-of-2.partial"])
+    session.shell(random.choice([f"cp words.txt {at}", f"ln -s {name} {at}", f"ln -s nowhere {at}",
+                                 f"mkdir {at} && cp words.txt {at}", f"mkdir -p {at}/cat", f"mv {name} {at}"]))
+    part = ["--part", "1/2", *([] if "--shards" in options else ["--shards", 2])] if ".part-" in at else []
+    for resume in random.choice([[[]], [["--resume"]], [[], ["--resume"]]]):
+        said = session.run(*words, *OUT, *part, *resume)
+        expect(said.code in (1, 2), f"converts into what {at} was")
+
+
+CASES = {plain: 6, interrupted: 5, parts: 3, changed: 3, entangled: 1, foreign: 2}

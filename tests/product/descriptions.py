@@ -106,4 +106,34 @@ def piped(session, world, commands):
         expect(session.run(*words).code >= 0, "waits for a pipe")
 
 
-CASES = {described: 4, compared: 1, damaged: 2, piped: 1}
+def shorten(session, name, container):
+    """Removes some samples, as if there had never been more."""
+    random, path = session.random, session / name
+    if container == "folder":
+        files = sorted(str(file.relative_to(session.directory)) for file in path.glob("*/*"))
+        return session.shell("rm " + " ".join(random.sample(files, random.choice([1, 2, 5]))))
+    if container == "png-map":
+        index, = (file.name for file in path.glob("*_map.txt"))
+        return session.shell(f"sed -i '{random.randrange(2, 20)},$d' {name}/{index}")
+    end, file = random.choice(readers.shorter(path, container))
+    marks = f" && truncate -s +1024 {name}/{file.name}" * (container == "webdataset")  # the end of a tar
+    session.shell(f"truncate -s {end} {name}/{file.name}{marks} && rm -f {name}/*.idx {name}/*.lst")
+
+
+def shortened(session, world, commands):
+    """Part of a dataset and its index are gone: nothing takes the rest for the whole."""
+    random = session.random
+    name = random.choice([name for name, container in world.datasets.items() if container != "lmdb"])
+    world.bring(session, name)
+    shorten(session, name, world.datasets[name])
+    lines = [["load", name], ["train", name, "--network", "lenet", "--steps", 1, "--batch", 2], ["mean", name],
+             ["convert", "dataset", name, "--to", "recordio", "--out", "a"]]
+    for line in random.sample(lines, 2):
+        said = session.run(*line)
+        expect(said.code == 1 and "feedrate.json states" in said.errors, f"reads what is left: {said.errors}")
+    said = session.run("verify", name)
+    expect(said.code == 1, f"verify finds nothing: {said.out.decode()}{said.errors}")
+    session.run("inspect", name)
+
+
+CASES = {described: 4, compared: 1, damaged: 2, piped: 1, shortened: 2}

@@ -67,6 +67,9 @@ def digests(session, world, commands):
     if options.keys() <= KNOWN:
         samples = [(label, readers.decoded(image)) for label, image in world.stored(name)]
         expect(digest == predicted(samples, options), f"another digest than {predicted(samples, options)}")
+    if not options.keys() & {"--epochs", "--seconds"}:
+        state, epoch = first.json()["state"], int(options.get("--from", "0").partition(":")[0])
+        expect((state["epoch"], state["position"]) == (epoch + 1, 0), f"epoch {epoch} ended, and the state is {state}")
     for output in OUTPUTS:
         expect(output not in options or (session / options[output]).exists(), f"{output} was not written")
     if "--log" in options:

@@ -29,6 +29,7 @@ import trainings
 import walks
 
 FORMATS = ["lmdb", "recordio", "tfrecord", "webdataset", "png-map", "folder"]
+SAME_IMAGES = [FORMATS[:5], [f"cifar-{name}" for name in FORMATS[:5]]]  # a folder is read class by class
 CASES = {case: weight * share for module, share in
          ((conversions, 5), (loads, 6), (descriptions, 3), (trainings, 4), (walks, 5))
          for case, weight in module.CASES.items()}
@@ -64,7 +65,11 @@ class World:
 
     def same_images(self, draw):
         """Names of datasets that hold the same images in the same order."""
-        return draw.choice([FORMATS[:5], [f"cifar-{name}" for name in FORMATS[:5]]])
+        return draw.choice(SAME_IMAGES)
+
+    def alike(self, name):
+        """Those of them that hold the images of `name`."""
+        return next(names for names in SAME_IMAGES if name in names)
 
     def bring(self, into, *names):
         for name in names:

@@ -187,6 +187,30 @@ def stored(path, container):
     return list(READERS[container](pathlib.Path(path)))
 
 
+def shorter(path, container):
+    """[(size, file)]: a data file and where it may end without its last records."""
+    if container == "recordio":
+        file, = path.glob("*.rec")
+        return ends_of(file, lambda data, at: 8 + ((struct.unpack_from("<I", data, at + 4)[0] & (1 << 29) - 1) + 3) // 4 * 4)
+    if container == "tfrecord":
+        file, = (file for file in path.iterdir() if file.name.endswith("-of-00001"))
+        return ends_of(file, lambda data, at: 16 + struct.unpack_from("<Q", data, at)[0])
+    assert container == "webdataset"
+    file, = path.glob("*.tar")
+    with tarfile.open(file) as tar:
+        members = tar.getmembers()
+    keys = [member.name.split(".")[0] for member in members]
+    return [(member.offset, file) for i, member in enumerate(members) if i and keys[i] != keys[i - 1]]
+
+
+def ends_of(file, size_at):
+    data, at, ends = file.read_bytes(), 0, []
+    while at < len(data):
+        at += size_at(data, at)
+        ends.append((at, file))
+    return ends[:-1]
+
+
 # ---- images ----
 
 def codec_of(image):

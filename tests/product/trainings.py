@@ -67,11 +67,31 @@ def resumed(session, world, commands):
     if not (session / "a").exists():
         return
     if int(tensors(session / "a")[1]["step"]) < steps:
+        elsewhere(session, world, line, steps)
         said = session.run(*line, "--steps", steps, "--resume", "a", "--checkpoint", "b")
         expect(said.code == 0, f"does not resume: {said.errors}")
         expect_same(session, "b", "whole")
     else:
         expect_same(session, "a", "whole")
+    again = session.run(*line, "--steps", steps, "--resume", "whole", "--log", "log")
+    expect(again.code == 0 and "nothing is left" in again.errors, f"a whole training: {again.errors}")
+    expect(not (session / "log").exists(), "a training that was whole logs something")
+
+
+def elsewhere(session, world, line, steps):
+    """The same images in another format: in the same order they lead to the same end, in another not on."""
+    names = world.alike(line[1])
+    name = session.random.choice([name for name in names if name != line[1]])
+    world.bring(session, name)
+    said = session.run("train", name, *line[2:], "--steps", steps, "--resume", "a", "--checkpoint", "c")
+    expect(said.code == 0, f"does not resume on {name}: {said.errors}")
+    expect_same(session, "c", "whole")
+    if "folder" not in world.datasets or line[1].startswith("cifar"):
+        return
+    world.bring(session, "folder")
+    said = session.run("train", "folder", *line[2:], "--steps", steps, "--resume", "a", "--checkpoint", "d")
+    expect(said.code == 1, "resumes on images in another order")
+    expect(not (session / "d").exists(), "was refused, but left a checkpoint")
 
 
 def signalled(session, world, commands):

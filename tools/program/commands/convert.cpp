@@ -345,7 +345,7 @@ const Command convert_command{
         R"(Reads the archives of a published dataset and writes it in one of the formats. The
 samples, their order and the files are the same at any thread count. The dataset is
 written to PATH.partial and renamed once it is complete and on disk, so PATH is never
-unfinished.
+unfinished. If something else has that name, it is kept, and nothing is converted.
 
 Several processes can share one conversion. Those that mpirun or srun --mpi=pmix started
 take one piece of its shards after the other, and the first joins them. With --part auto,

@@ -189,8 +189,9 @@ const Command train_command{
 waiting for data, without the first step), the loss and the accuracy. Training resumes
 from a checkpoint as if it had never stopped: with any number of loader threads, and
 bit for bit with the same number of compute threads. Another dataset or order than the
-checkpoint's is refused, another setting is said. A loss that is not finite ends
-training; the error names the step, the layer and the last checkpoint.
+checkpoint's is refused, another setting is said; where no step is left to do, that is
+all. A loss that is not finite ends training; the error names the step, the layer and
+the last checkpoint.
 
 Without --recipe, images are cropped and flipped as the preset or the network's authors
 did: imagenet-train for photographs, and imagenet-eval to validate.

@@ -18,9 +18,9 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
-using Words = std::vector<std::string>;
+using CommandLine = std::vector<std::string>;
 
-Words with(Words words, const Words& more) {
+CommandLine extended(CommandLine words, const CommandLine& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -35,12 +35,12 @@ class CommandsConvertKilled : public ::testing::Test {
   std::string archives() const { return (directory_ / "archives").string(); }
   /// In a copy of start_, in which each attempt works.
   std::string out() const { return (work_ / "out").string(); }
-  Words line(const std::string& format, const Words& more = {}) const {
-    return with({"convert", "mnist", archives(), "--to", format, "--threads", "2", "--out", out()},
-                more);
+  CommandLine line(const std::string& format, const CommandLine& more = {}) const {
+    return extended(
+        {"convert", "mnist", archives(), "--to", format, "--threads", "2", "--out", out()}, more);
   }
 
-  static Said run(const Words& words) {
+  static Said run(const CommandLine& words) {
     Said said = testing::feedrate(words);
     EXPECT_EQ(said.code, exit_done) << said.errors;
     return said;
@@ -59,14 +59,14 @@ class CommandsConvertKilled : public ::testing::Test {
   }
 
   /// What `words` make without being killed.
-  std::map<std::string, std::string> made_by(const Words& words) const {
+  std::map<std::string, std::string> made_by(const CommandLine& words) const {
     begin();
     run(words);
     return found();
   }
 
   /// Leaves in start_ what `words` leave when they are killed at the middle of their calls.
-  void start_with_what_is_left_by(const Words& words) const {
+  void start_with_what_is_left_by(const CommandLine& words) const {
     unsigned calls = 1;
     for (begin(); kill_before_call(words, 2 * calls) == Ended::killed; begin()) ++calls;
     begin();
@@ -77,7 +77,7 @@ class CommandsConvertKilled : public ::testing::Test {
 
   /// Kills `words` before each of their calls that changes files. Then `again` ends well, and all that
   /// is there is `wanted`.
-  void expect_recovery(const Words& words, const std::vector<Words>& again,
+  void expect_recovery(const CommandLine& words, const std::vector<CommandLine>& again,
                        const std::map<std::string, std::string>& wanted) const {
     const fs::path left = directory_ / "left";
     unsigned call = 1;
@@ -88,7 +88,7 @@ class CommandsConvertKilled : public ::testing::Test {
       if (ended == Ended::by_itself) break;
       fs::remove_all(left);
       fs::copy(work_, left, fs::copy_options::recursive);
-      for (const Words& one : again) {
+      for (const CommandLine& one : again) {
         fs::remove_all(work_);
         fs::copy(left, work_, fs::copy_options::recursive);
         const Said said = testing::feedrate(one);
@@ -112,10 +112,11 @@ TEST_F(CommandsConvertKilled, at_any_call_it_is_done_again_or_resumed) {
 }
 
 TEST_F(CommandsConvertKilled, while_it_removes_what_another_left_it_is_done_again) {
-  const Words few{"--limit", "2"};
+  const CommandLine few{"--limit", "2"};
   start_with_what_is_left_by(line("folder", few));
   ASSERT_FALSE(fs::is_empty(start_ / "out.partial"));
-  for (const Words& words : {line("folder", few), line("folder", {"--limit", "2", "--resume"})}) {
+  for (const CommandLine& words :
+       {line("folder", few), line("folder", {"--limit", "2", "--resume"})}) {
     expect_recovery(words, {line("folder", few)}, made_by(line("folder", few)));
   }
 }
@@ -127,7 +128,7 @@ TEST_F(CommandsConvertKilled, while_it_fails_it_is_done_again) {
   fs::copy(archives(), spare, fs::copy_options::recursive);
   const fs::path images = spare / "train-images-idx3-ubyte.gz";
   fs::resize_file(images, fs::file_size(images) - 100);
-  Words failing = line("webdataset");
+  CommandLine failing = line("webdataset");
   failing[2] = spare.string();
   expect_recovery(failing, {line("webdataset"), line("webdataset", {"--resume"})}, whole);
 }
@@ -137,7 +138,7 @@ TEST_F(CommandsConvertKilled, a_part_and_the_join_go_on) {
     return line("recordio", {"--shards", "2", "--part", which, "--resume"});
   };
   const auto whole = made_by(line("recordio", {"--shards", "2"}));
-  const auto start_with = [&](const Words& words) {
+  const auto start_with = [&](const CommandLine& words) {
     begin();
     run(words);
     fs::remove_all(start_);
@@ -150,12 +151,12 @@ TEST_F(CommandsConvertKilled, a_part_and_the_join_go_on) {
 }
 
 TEST_F(CommandsConvertKilled, synth_is_done_again) {
-  const Words words{"synth", "mnist", "--images", "12", "--out", out()};
+  const CommandLine words{"synth", "mnist", "--images", "12", "--out", out()};
   expect_recovery(words, {words}, made_by(words));
 }
 
 /// Every name below a directory, with the bytes of files.
-std::map<std::string, std::string> all_below(const fs::path& directory) {
+std::map<std::string, std::string> everything_in(const fs::path& directory) {
   std::map<std::string, std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     const bool file = fs::is_regular_file(entry.symlink_status());
@@ -182,18 +183,18 @@ TEST_F(CommandsConvertKilled, what_is_somebody_elses_is_refused_and_kept) {
   for (const auto& make : kinds) {
     make();
     fs::copy(partial, of_part, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-    const auto before = all_below(work_);
-    for (const Words& words :
+    const auto before = everything_in(work_);
+    for (const CommandLine& words :
          {line("recordio"), line("recordio", {"--resume"}), line("lmdb", {"--split", "train"}),
           line("recordio", {"--shards", "2", "--part", "1/2"}),
           line("recordio", {"--shards", "2", "--part", "1/2", "--resume"}),
-          Words{"synth", "mnist", "--images", "12", "--out", out()}}) {
+          CommandLine{"synth", "mnist", "--images", "12", "--out", out()}}) {
       const Said said = testing::feedrate(words);
       EXPECT_EQ(said.code, exit_failed) << said.output;
       EXPECT_TRUE(
           has(said.errors, ".partial: is nothing that an interrupted run left, so it is kept"))
           << said.errors;
-      EXPECT_TRUE(all_below(work_) == before) << words.back();
+      EXPECT_TRUE(everything_in(work_) == before) << words.back();
     }
     fs::remove_all(partial);
     fs::remove_all(of_part);

@@ -50,6 +50,38 @@ TEST_F(CommandsConvert, joining_prints_the_object_of_a_conversion) {
   EXPECT_EQ(split.at("bytes_digest"), read_sidecar(at("out"))->bytes_digest);
 }
 
+// Each such name is a directory here, and a file in another format.
+TEST_F(CommandsConvert,
+       classes_called_as_the_files_of_other_formats_make_a_folder_that_can_be_opened) {
+  std::filesystem::remove_all(at("in"));
+  const std::vector<std::string> names{"data.mdb",  "data.rec",         "labels.txt",
+                                       "map.txt",   "train-000000.tar", "train-00000-of-00001",
+                                       "train.idx", "train_map.txt"};
+  const std::vector<Example> images = make_examples({32, 48, 3}, 2 * names.size());
+  write_dataset(container("folder"), png_codec, directory_ / "made", images);
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / "made"))
+    if (entry.path().extension() == ".png") files.push_back(entry.path());
+  ASSERT_EQ(files.size(), images.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::filesystem::path to = directory_ / "in" / names[i / 2];
+    std::filesystem::create_directories(to);
+    std::filesystem::copy_file(files[i], to / (std::to_string(i) + ".png"));
+  }
+  for (const char* format : {"folder", "lmdb"}) {
+    const std::string out = at(format);
+    Said said = testing::feedrate({"convert", "folder", at("in"), "--to", format, "--out", out});
+    ASSERT_EQ(said.code, exit_done) << said.errors;
+    said =
+        testing::feedrate({"convert", "dataset", out, "--to", "folder", "--out", out + "-again"});
+    ASSERT_EQ(said.code, exit_done) << said.errors;
+    const Said verified = testing::feedrate({"verify", out + "-again", "--against", out});
+    EXPECT_EQ(verified.code, exit_done) << verified.errors << verified.output;
+    for (const std::string& name : names)
+      EXPECT_TRUE(std::filesystem::is_directory(out + "-again/" + name)) << name;
+  }
+}
+
 TEST_F(CommandsConvert, joining_takes_no_option_that_it_would_ignore) {
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {"--to", "lmdb"}, {"--crops"}, {"--shuffle", "7"}, {"--resume"}, {"mnist", at("in")}}) {

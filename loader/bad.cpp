@@ -13,7 +13,7 @@ namespace {
 // Control characters become spaces: a tab or a newline would start a new column or line.
 std::string one_column(std::string text) {
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
 }
 

@@ -7,6 +7,8 @@
 #   tools/install-deps.sh python     and what the Python package needs to be built (part of tests)
 #   tools/install-deps.sh mpi        and Open MPI, for training by several processes
 #   tools/install-deps.sh onednn     and oneDNN 3.2 into build/onednn, for -DFEEDRATE_ONEDNN=build/onednn
+#   tools/install-deps.sh aarch64    and a cross-compiler and an emulator, for tests/aarch64/run.sh
+#   tools/install-deps.sh list       lists what the build needs and installs nothing
 #   tools/install-deps.sh fuzz       and Clang with libFuzzer, for tests/fuzz/run.sh
 #   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
 set -euo pipefail
@@ -25,10 +27,16 @@ declare -A optional=(
            python3-dev python3-venv slurm-wlm munge"
   [python]="python3 python3-dev python3-venv"
   [mpi]="libopenmpi-dev openmpi-bin"
+  [aarch64]="g++-aarch64-linux-gnu gcc-aarch64-linux-gnu qemu-user-static mmdebstrap"
   [onednn]="python3 python3-venv"
   [samples]="dataset-fashion-mnist"
   [fuzz]="clang libclang-rt-dev python3"
 )
+
+if [ "$*" = list ]; then
+  printf '%s\n' "${build[@]}"
+  exit
+fi
 
 missing() { # the packages among "$@" that are not installed
   local package

@@ -17,7 +17,8 @@
 
 namespace feedrate::formats {
 
-static_assert(std::endian::native == std::endian::little, "the formats are written for x86-64");
+static_assert(std::endian::native == std::endian::little,
+              "the formats are written as little-endian processors store numbers");
 
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;

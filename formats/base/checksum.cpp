@@ -1,10 +1,12 @@
 #include "formats/base/checksum.h"
 
-#include <immintrin.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
+
+#include "formats/base/processor.h"
+#include "formats/base/upper_halves.h"
 
 namespace feedrate::formats {
 namespace {
@@ -15,8 +17,6 @@ constexpr std::size_t max_at_once = std::size_t{1} << 30;  // ISA-L counts in an
 unsigned char* data_of(Bytes bytes) {
   return reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
 }
-
-__attribute__((target("avx"))) void zero_upper_halves() { _mm256_zeroupper(); }
 
 }  // namespace
 
@@ -44,8 +44,10 @@ std::uint32_t adler32_of(Bytes bytes) {
 }
 
 void clear_upper_halves() {
-  static const bool has_avx = __builtin_cpu_supports("avx") != 0;
-  if (has_avx) zero_upper_halves();
+  if constexpr (built_for_x86) {
+    static const bool has_avx = processor_has({Instructions::avx});
+    if (has_avx) zero_upper_halves();
+  }
 }
 
 }  // namespace feedrate::formats

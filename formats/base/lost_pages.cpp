@@ -13,6 +13,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/fork_mutex.h"
+#include "formats/base/pages.h"
 
 namespace feedrate::formats {
 namespace {
@@ -33,7 +34,7 @@ struct Entry {
 ForkMutex mutex;  // guards all changes except the handler's
 std::atomic<Entry*> entries = nullptr;
 Entry* free_entries = nullptr;
-std::uintptr_t page_size = 4096;
+std::uintptr_t page_size = 0;  // kept here for the handler
 
 std::atomic<const Entry*> lost_by_process = nullptr;
 std::atomic<std::uint64_t> lost_so_far = 0;
@@ -68,7 +69,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
 
 void install_handler() {
   static const bool installed = [] {
-    page_size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    page_size = page_bytes();
     struct sigaction action {};
     action.sa_sigaction = on_bus_error;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;

@@ -10,6 +10,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
+#include "formats/base/pages.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {
@@ -108,12 +109,10 @@ SinglePages::SinglePages(Bytes map) : map_(map) { advise(map_, MADV_RANDOM); }
 SinglePages::~SinglePages() { advise(map_, MADV_NORMAL); }
 
 void prefetch(Bytes bytes) {
-  constexpr std::uintptr_t page = 4096;
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) & ~(page - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size());
-  // A hint: failure does no harm.
-  for (std::uintptr_t at = begin; at < end; at += hint_bytes) {
-    madvise(reinterpret_cast<void*>(at), std::min(hint_bytes, end - at), MADV_WILLNEED);
+  for (Bytes rest = from_page_begin(bytes); !rest.empty();) {
+    const Bytes part = rest.first(std::min(hint_bytes, rest.size()));
+    advise(part, MADV_WILLNEED);
+    rest = rest.subspan(part.size());
   }
 }
 

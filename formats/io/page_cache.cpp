@@ -15,6 +15,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
+#include "formats/base/pages.h"
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
 
@@ -58,7 +59,7 @@ void evict_from_page_cache(std::span<const fs::path> files) {
 }
 
 InMemory in_memory(std::span<const fs::path> files) {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   InMemory found;
   std::vector<unsigned char> pages(window_pages);
   for (const fs::path& path : files) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/base/processor.h"
+
 namespace feedrate::formats {
 namespace {
 
@@ -59,12 +61,14 @@ const ResizePasses plain_resize_passes = {"plain", prepare_across, prepare_down,
 std::span<const ResizePasses* const> runnable_resize_passes() {
   static const auto runnable = [] {
     std::vector<const ResizePasses*> passes;
-    const bool avx2 = __builtin_cpu_supports("avx2") != 0;
-    if (avx2 && __builtin_cpu_supports("avx512bw") != 0 &&
-        __builtin_cpu_supports("avx512vbmi") != 0 && __builtin_cpu_supports("avx512vnni") != 0) {
-      passes.push_back(&avx512_resize_passes);
+    if constexpr (built_for_x86) {
+      using enum Instructions;
+      if (processor_has({avx2, avx512bw, avx512vbmi, avx512vnni})) {
+        passes.push_back(&avx512_resize_passes);
+      }
+      if (processor_has({avx2})) passes.push_back(&avx2_resize_passes);
     }
-    if (avx2) passes.push_back(&avx2_resize_passes);
+    passes.push_back(&lanes_resize_passes);
     passes.push_back(&plain_resize_passes);
     return passes;
   }();

@@ -41,6 +41,8 @@ struct ToneLoops {
   void (*sharpen)(const ThreeRows& rows, float factor, std::uint8_t* to);
 };
 
+extern const ToneLoops avx2_tone_loops;
+extern const ToneLoops plain_tone_loops;
 /// Those that this CPU can run, the fastest first. All give the same bits.
 std::span<const ToneLoops> runnable_tone_loops();
 inline const ToneLoops& tone_loops() { return runnable_tone_loops().front(); }

@@ -23,6 +23,15 @@ constexpr std::uint16_t half_bits(float value) {
   return static_cast<std::uint16_t>(sign | (rounded - 0x38000000U) >> 13);
 }
 
+/// The same, by the instruction of processors that all have one.
+inline std::uint16_t converted_to_half(float value) {
+#if defined(__ARM_FP16_FORMAT_IEEE)
+  return std::bit_cast<std::uint16_t>(static_cast<__fp16>(value));
+#else
+  return half_bits(value);
+#endif
+}
+
 /// The number that these bits mean.
 constexpr float half_value(std::uint16_t bits) {
   const std::uint32_t sign = (bits & 0x8000U) << 16, fraction = bits & 0x3ffU;

@@ -1,10 +1,11 @@
 # folder(NAME USES <folders below> LINKS <libraries>): a static library of every .cpp under NAME/.
 # Headers include no third-party header, so LINKS stay private to the folder.
 
+include(instructions)
 include(units)
 
 add_library(feedrate_flags INTERFACE)
-target_compile_definitions(feedrate_flags INTERFACE FEEDRATE_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(feedrate_flags INTERFACE FEEDRATE_VERSION="${PROJECT_VERSION}" FEEDRATE_X86=${FEEDRATE_X86})
 target_compile_options(feedrate_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${FEEDRATE_WERROR}>>:-Werror>)
@@ -36,6 +37,7 @@ function(folder name)
   # The program, the C and Python interfaces and the plug-ins are separate targets.
   list(FILTER sources EXCLUDE REGEX
     "/program/cli/main\\.cpp$|/tools/bindings/|/trainer/backends/(cpu|cuda)/|/communicators/mpi/")
+  keep_own_instructions(sources)
   compile_together(sources ${sources})
   add_library(feedrate_${name} STATIC ${sources})
   add_library(Feedrate::${name} ALIAS feedrate_${name})
@@ -43,6 +45,9 @@ function(folder name)
   target_include_directories(feedrate_${name} PUBLIC
     $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/feedrate>)
   target_compile_features(feedrate_${name} PUBLIC cxx_std_20)
+  # The same pixels, draws and files on every machine, to the last bit: processors whose baseline has
+  # fused multiply-add, as all of ARM's do, would round a * b + c once instead of twice.
+  target_compile_options(feedrate_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
   list(TRANSFORM ARG_USES PREPEND feedrate_)
   target_link_libraries(feedrate_${name} PUBLIC ${ARG_USES} PRIVATE $<BUILD_INTERFACE:feedrate_flags> ${ARG_LINKS})
 endfunction()

@@ -15,12 +15,14 @@ function(test_folder name)
   if(NOT sources)
     return()
   endif()
+  keep_own_instructions(sources)
   compile_together(sources ${sources})
   add_executable(test_${name} ${sources} ${support})
   target_link_libraries(test_${name} PRIVATE feedrate_flags ${ARGN} GTest::gtest_main fmt::fmt
                                              nlohmann_json::nlohmann_json)
   # The code under test is optimised; the tests themselves are compiled once and run once.
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # What they expect is computed as what they test (folder.cmake).
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1> -ffp-contract=off)
   foreach(label ${FEEDRATE_TEST_LABELS})
     string(TOLOWER ${label} lower)
     gtest_discover_tests(test_${name} TEST_FILTER "${label}*" TEST_LIST ${name}_${lower}
@@ -44,6 +46,30 @@ if(TARGET feedrate_cpu)
   add_dependencies(test_trainer feedrate_cpu feedrate_old)
 endif()
 test_folder(tools feedrate_tools feedrate_c)
+# What has instructions of its own on x86-64, as it is elsewhere: by GCC's vectors alone.
+if(FEEDRATE_X86)
+  add_executable(test_portable formats/codecs/jpeg/jpeg_scan_bytes.cpp formats/codecs/png/png_filter.cpp
+    formats/codecs/png/run_deflate.cpp tests/formats/base/lanes_test.cpp
+    tests/formats/codecs/jpeg/jpeg_scan_bytes_test.cpp tests/formats/codecs/png/png_filter_test.cpp
+    tests/formats/codecs/png/run_deflate_test.cpp ${support})
+  target_compile_options(test_portable PRIVATE -UFEEDRATE_X86 -DFEEDRATE_X86=0 -O1)
+  target_link_libraries(test_portable PRIVATE feedrate_flags feedrate_formats GTest::gtest_main fmt::fmt ZLIB::ZLIB)
+  gtest_discover_tests(test_portable TEST_PREFIX portable/ DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS unit TIMEOUT 300)
+endif()
+
+# Once more as on processors with fewer instructions: what passes here passes there. Those of `baseline`
+# are what other architectures run.
+if(FEEDRATE_X86)
+  foreach(name formats loader)
+    foreach(most baseline avx2)
+      add_test(NAME ${name}/isa/${most} COMMAND test_${name}
+        "--gtest_filter=UnitPng*:UnitRunDeflate*:UnitJpeg*:UnitPacked*:UnitResize*:UnitPlanes*:UnitPixel*:UnitTone*:UnitChecksum*:UnitRender*:UnitAugment*:UnitParity*:UnitDecodePart*:Conformance*:InteropJpeg*")
+      set_tests_properties(${name}/isa/${most} PROPERTIES
+        LABELS isa TIMEOUT 900 ENVIRONMENT FEEDRATE_INSTRUCTIONS=${most})
+    endforeach()
+  endforeach()
+endif()
 if(TARGET test_trainer)
   # Parity, gradients and determinism once more with the instructions of other processors, so that
   # what passes here passes there. Only a few quick networks, because all of this runs once for

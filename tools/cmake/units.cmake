@@ -9,7 +9,7 @@
 # other files of a unit.
 
 option(FEEDRATE_UNITS "Compile the small files of a folder together" ON)
-set(alone "^(formats/codecs/(jpeg|packed|png)|formats/pixels|loader/pixels|trainer/backends/cpu/values)/")
+set(alone "^(formats/codecs/(jpeg|packed|png)|formats/pixels|loader/pixels|trainer/backends/cpu/values)/|/pixel_values(_blocks)?\\.cpp$")
 set(max_unit_bytes 60000) # of all files in a unit: one core would work on a larger one alone at the end
 
 function(compile_together variable)

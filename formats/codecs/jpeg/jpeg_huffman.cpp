@@ -4,6 +4,7 @@
 #include <cassert>
 #include <vector>
 
+#include "formats/base/processor.h"
 #include "formats/codecs/jpeg/jpeg_huffman_two.h"
 
 namespace feedrate::formats {
@@ -41,8 +42,9 @@ const HuffmanDecoding plain_huffman_decoding = {"plain", read_mcu<OneByOne>, ski
 std::span<const HuffmanDecoding* const> runnable_huffman_decodings() {
   static const auto runnable = [] {
     std::vector<const HuffmanDecoding*> all;
-    if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0) {
-      all.push_back(&avx2_huffman_decoding);
+    if constexpr (built_for_x86) {
+      using enum Instructions;
+      if (processor_has({avx2, bmi2})) all.push_back(&avx2_huffman_decoding);
     }
     all.push_back(&plain_huffman_decoding);
     return all;

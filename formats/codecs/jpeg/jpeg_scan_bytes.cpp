@@ -1,17 +1,11 @@
 #include "formats/codecs/jpeg/jpeg_scan_bytes.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <cassert>
 
+#include "formats/base/lanes.h"
+
 namespace feedrate::formats {
-namespace {
-
-// Bytes copied at a time, of which SSE2, which every x86-64 has, finds those that are FF.
-constexpr std::size_t chunk = sizeof(__m128i);
-
-}  // namespace
 
 void ScanBytes::start(Bytes raw) {
   raw_ = raw;
@@ -33,21 +27,20 @@ const std::byte* ScanBytes::refill(const std::byte* next) {
 void ScanBytes::unstuff() {
   const std::byte* from = raw_.data();
   const std::byte* const raw_end = from + raw_.size();
-  std::byte* const room = window_.data() + size - chunk;  // a chunk may be stored from here
+  std::byte* const room = window_.data() + size - lanes;  // lanes may be stored from here
   std::byte* to = end_;
   while (to <= room) {
-    if (static_cast<std::size_t>(raw_end - from) > chunk) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
-      const auto found =
-          static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(-1))));
+    if (static_cast<std::size_t>(raw_end - from) > lanes) {
+      const Lanes bytes = load_lanes(from);
+      store_lanes(to, bytes);
+      const LaneBits found = equal_lanes(bytes, all_lanes(0xff));
       if (found == 0) {
-        from += chunk;
-        to += chunk;
+        from += lanes;
+        to += lanes;
         continue;
       }
-      from += std::countr_zero(found);
-      to += std::countr_zero(found);
+      from += first_lane(found);
+      to += first_lane(found);
     } else if (from != raw_end && *from != std::byte{0xff}) {
       *to++ = *from++;
       continue;

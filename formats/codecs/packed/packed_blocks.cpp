@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "formats/base/processor.h"
 #include "formats/codecs/packed/packed_head.h"
 
 namespace feedrate::formats {
@@ -60,9 +61,11 @@ const BlockUnpacking plain_block_unpacking = {"plain", unpack};
 std::span<const BlockUnpacking* const> runnable_block_unpackings() {
   static const auto runnable = [] {
     std::vector<const BlockUnpacking*> all;
-    if (__builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vbmi") != 0 &&
-        __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("bmi2") != 0) {
-      all.push_back(&avx512_block_unpacking);
+    if constexpr (built_for_x86) {
+      using enum Instructions;
+      if (processor_has({avx512bw, avx512vbmi, avx512vbmi2, bmi2})) {
+        all.push_back(&avx512_block_unpacking);
+      }
     }
     all.push_back(&plain_block_unpacking);
     return all;

@@ -1,22 +1,40 @@
-// Walks over blocks without unpacking them. Where the next block begins is known only at the end of
-// this one, so a walk waits for its loads; those of several runs, in turn, wait together.
-
-#include <immintrin.h>
+#include "formats/codecs/packed/packed_check.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
-#include "formats/codecs/packed/packed_blocks.h"
+#include "formats/base/processor.h"
 #include "formats/codecs/packed/packed_head.h"
-
-#define FEEDRATE_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
 namespace feedrate::formats {
 namespace {
 
-int nibble_at(const std::byte* at, unsigned number) {
-  return std::to_integer<int>(at[number / 2]) >> (4 * (number % 2)) & 15;
+// Eight bytes, of which those from `end` on are zeros.
+std::uint64_t word_at(const std::byte* at, const std::byte* end) {
+  if (end - at >= 8) return load_le<std::uint64_t>(at);
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, static_cast<std::size_t>(end - at));
+  return word;
+}
+
+std::uint64_t lowest(std::uint64_t word, unsigned bits) {
+  return bits == 0 ? 0 : word << (64 - bits) >> (64 - bits);
+}
+
+// How many of the first `count` nibbles at `at` are zero.
+unsigned zero_nibbles(const std::byte* at, unsigned count, const std::byte* end) {
+  constexpr unsigned in_word = 16;
+  constexpr std::uint64_t each = 0x1111111111111111;
+  unsigned zeros = 0;
+  for (; count > 0; at += 8) {
+    const unsigned now = std::min(count, in_word);
+    std::uint64_t word = word_at(at, end);
+    word |= word >> 2;
+    word |= word >> 1;
+    zeros += static_cast<unsigned>(std::popcount(lowest(~word & each, 4 * now)));
+    count -= now;
+  }
+  return zeros;
 }
 
 // The end of the block at `at`; null where the bytes up to `end` hold no whole block.
@@ -25,14 +43,11 @@ const std::byte* behind_block(const std::byte* at, const std::byte* end) {
   const BlockHead head(*at++);
   if (!head.sound() || end - at < head.mean_bytes() + head.which_bytes()) return nullptr;
   at += head.mean_bytes();
-  std::uint64_t which = 0;
-  for (unsigned i = 0; i < head.which_bytes(); ++i) {
-    which |= std::to_integer<std::uint64_t>(*at++) << (8 * i);
-  }
+  const std::uint64_t which = lowest(word_at(at, end), 8 * head.which_bytes());
+  at += head.which_bytes();
   const auto nonzero = static_cast<unsigned>(std::popcount(which));
   if (which >> 63 != 0 || end - at < (nonzero + 1) / 2) return nullptr;
-  std::ptrdiff_t follow = 0;
-  for (unsigned i = 0; i < nonzero; ++i) follow += nibble_at(at, i) == 0;
+  const std::ptrdiff_t follow = zero_nibbles(at, nonzero, end);
   const std::ptrdiff_t rest = (nonzero + 1) / 2 + (head.wide() ? 2 * follow : follow);
   return rest <= end - at ? at + rest : nullptr;
 }
@@ -44,70 +59,21 @@ bool is_sound(const PackedRun& run) {
   return at == end;
 }
 
-// A walk through a run whose end is followed by block_slack bytes that may be read.
-struct Walk {
-  const std::byte* at;
-  const std::byte* end;
-  unsigned faults = 0;
-};
+using AllSound = bool (*)(std::span<const PackedRun>);
 
-// Goes behind a block. Where it is none, notes that, and goes anywhere within max_block_bytes and a
-// few bytes more. `walk.at` is in front of the end.
-FEEDRATE_AVX2 inline void step(Walk& walk) {
-  const BlockHead head(*walk.at);
-  walk.at += 1 + head.mean_bytes();
-  const std::uint64_t which = _bzhi_u64(load_le<std::uint64_t>(walk.at), 8 * head.which_bytes());
-  walk.at += head.which_bytes();
-  const auto nonzero = static_cast<unsigned>(_mm_popcnt_u64(which));
-  const __m256i pairs = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(walk.at));
-  const __m256i low = _mm256_and_si256(pairs, _mm256_set1_epi8(0x0f));
-  const __m256i high = _mm256_andnot_si256(_mm256_set1_epi8(0x0f), pairs);
-  const __m256i zero = _mm256_setzero_si256();
-  const auto even = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, zero)));
-  const auto odd = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, zero)));
-  const auto follow = static_cast<unsigned>(_mm_popcnt_u32(_bzhi_u32(even, (nonzero + 1) / 2)) +
-                                            _mm_popcnt_u32(_bzhi_u32(odd, nonzero / 2)));
-  walk.at += (nonzero + 1) / 2 + (follow << (head.wide() ? 1 : 0));
-  walk.faults |= (head.sound() ? 0U : 1U) | static_cast<unsigned>(which >> 63);
-}
-
-// Whether all are sound; else is_sound() tells which.
-FEEDRATE_AVX2 bool all_sound(std::span<const PackedRun> runs) {
-  std::array<Walk, runs_in_turn> walks{};
-  std::size_t together = runs.front().blocks;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::byte* const at = runs[i].data.data();
-    walks[i] = {at, at + runs[i].data.size()};
-    together = std::min(together, runs[i].blocks);
+// The fastest one that this CPU can run; null where there is none.
+AllSound fast_check() {
+  if constexpr (built_for_x86) {
+    using enum Instructions;
+    if (processor_has({avx2, bmi2})) return all_sound_avx2;
   }
-  if (runs.size() < runs_in_turn) together = 0;
-  for (std::size_t block = 0; block < together; ++block) {
-    for (Walk& walk : walks) {
-      if (walk.at >= walk.end) return false;
-      step(walk);
-    }
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    Walk& walk = walks[i];
-    for (std::size_t block = together; block < runs[i].blocks; ++block) {
-      if (walk.at >= walk.end) return false;
-      step(walk);
-    }
-    if (walk.at != walk.end || walk.faults != 0) return false;
-  }
-  return true;
-}
-
-bool has_avx2() {
-  static const bool has =
-      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0;
-  return has;
+  return nullptr;
 }
 
 }  // namespace
 
 std::size_t first_unsound(std::span<const PackedRun> runs, const std::byte* readable_end) {
-  const bool fast = has_avx2();
+  static const AllSound all_sound = fast_check();
   for (std::size_t first = 0; first < runs.size(); first += runs_in_turn) {
     const std::span<const PackedRun> some =
         runs.subspan(first, std::min(runs_in_turn, runs.size() - first));
@@ -115,7 +81,7 @@ std::size_t first_unsound(std::span<const PackedRun> runs, const std::byte* read
       return readable_end - (run.data.data() + run.data.size()) >=
              static_cast<std::ptrdiff_t>(block_slack);
     });
-    if (fast && slack && all_sound(some)) continue;
+    if (slack && all_sound != nullptr && all_sound(some)) continue;
     const auto unsound = std::ranges::find_if_not(some, is_sound);
     if (unsound != some.end()) return first + static_cast<std::size_t>(unsound - some.begin());
   }

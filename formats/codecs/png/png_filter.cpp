@@ -1,49 +1,32 @@
 #include "formats/codecs/png/png_filter.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <array>
+
+#include "formats/base/lanes.h"
 
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t lanes = 16;
+Lanes choose(Lanes mask, Lanes yes, Lanes no) { return (mask & yes) | (~mask & no); }
 
-__m128i load(const std::byte* from) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-}
-
-void store(std::byte* to, __m128i value) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), value);
-}
-
-__m128i choose(__m128i mask, __m128i yes, __m128i no) {
-  return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
-}
-
-__m128i at_most(__m128i a, __m128i b) { return _mm_cmpeq_epi8(_mm_min_epu8(a, b), a); }
-
-__m128i average(__m128i left, __m128i above) {  // rounded down; the instruction rounds up
-  const __m128i odd = _mm_and_si128(_mm_xor_si128(left, above), _mm_set1_epi8(1));
-  return _mm_sub_epi8(_mm_avg_epu8(left, above), odd);
-}
+Lanes at_most(Lanes a, Lanes b) { return reinterpret_cast<Lanes>(smaller(a, b) == a); }
 
 // Which of the three is nearest to left + above − corner, computed in 8 bits: the distances of left
 // and above are |above − corner| and |left − corner|. The corner's distance is that of the sum of
 // the two differences. Where both have the same sign it is no smaller than either, so the corner is
 // not chosen; elsewhere it is the difference of the two distances.
-__m128i paeth(__m128i left, __m128i above, __m128i corner) {
-  const __m128i above_up = _mm_subs_epu8(above, corner), above_down = _mm_subs_epu8(corner, above);
-  const __m128i left_up = _mm_subs_epu8(left, corner), left_down = _mm_subs_epu8(corner, left);
-  const __m128i of_left = _mm_or_si128(above_up, above_down);
-  const __m128i of_above = _mm_or_si128(left_up, left_down);
-  const __m128i opposed =
-      _mm_or_si128(_mm_min_epu8(above_up, left_down), _mm_min_epu8(above_down, left_up));
-  const __m128i same_way = _mm_cmpeq_epi8(opposed, _mm_setzero_si128());
-  const __m128i of_corner = _mm_or_si128(
-      same_way, _mm_or_si128(_mm_subs_epu8(of_left, of_above), _mm_subs_epu8(of_above, of_left)));
-  const __m128i is_left = _mm_and_si128(at_most(of_left, of_above), at_most(of_left, of_corner));
+Lanes paeth(Lanes left, Lanes above, Lanes corner) {
+  const Lanes above_up = minus_down_to_0(above, corner),
+              above_down = minus_down_to_0(corner, above);
+  const Lanes left_up = minus_down_to_0(left, corner), left_down = minus_down_to_0(corner, left);
+  const Lanes of_left = above_up | above_down;
+  const Lanes of_above = left_up | left_down;
+  const Lanes opposed = smaller(above_up, left_down) | smaller(above_down, left_up);
+  const auto same_way = reinterpret_cast<Lanes>(opposed == Lanes{});
+  const Lanes of_corner =
+      same_way | minus_down_to_0(of_left, of_above) | minus_down_to_0(of_above, of_left);
+  const Lanes is_left = at_most(of_left, of_above) & at_most(of_left, of_corner);
   return choose(is_left, left, choose(at_most(of_above, of_corner), above, corner));
 }
 
@@ -56,18 +39,16 @@ struct Unfilter;
 
 template <>
 struct Unfilter<from_left> {
-  __m128i here;
-  Unfilter(__m128i now, __m128i, __m128i) : here(now) {}
-  __m128i operator()(__m128i left) const { return _mm_add_epi16(here, left); }
+  WideLanes here;
+  Unfilter(WideLanes now, WideLanes, WideLanes) : here(now) {}
+  WideLanes operator()(WideLanes left) const { return here + left; }
 };
 
 template <>
 struct Unfilter<from_average> {
-  __m128i here, above;
-  Unfilter(__m128i now, __m128i up, __m128i) : here(now), above(up) {}
-  __m128i operator()(__m128i left) const {
-    return _mm_add_epi16(here, _mm_srli_epi16(_mm_add_epi16(left, above), 1));
-  }
+  WideLanes here, above;
+  Unfilter(WideLanes now, WideLanes up, WideLanes) : here(now), above(up) {}
+  WideLanes operator()(WideLanes left) const { return here + ((left + above) >> 1); }
 };
 
 // For a given above and corner, Paeth chooses above in one range of lefts, the corner in the range
@@ -75,33 +56,28 @@ struct Unfilter<from_average> {
 // the corner's ends at corner − 2d, above's at above itself.
 template <>
 struct Unfilter<from_paeth> {
-  __m128i here, with_above, with_corner, above_from, above_to, corner_from, corner_to;
+  WideLanes here, with_above, with_corner, above_from, above_to, corner_from, corner_to;
 
-  Unfilter(__m128i now, __m128i above, __m128i corner) : here(now) {
-    const __m128i d = _mm_sub_epi16(above, corner);
-    const __m128i sign = _mm_srai_epi16(d, 15);  // −1 below zero
-    const __m128i half = _mm_srai_epi16(_mm_sub_epi16(d, sign), 1);
-    const __m128i middle = _mm_sub_epi16(corner, half);
-    const __m128i far = _mm_sub_epi16(corner, _mm_add_epi16(d, d));
-    with_above = _mm_add_epi16(now, above);
-    with_corner = _mm_add_epi16(now, corner);
+  Unfilter(WideLanes now, WideLanes above, WideLanes corner) : here(now) {
+    const WideLanes d = above - corner;
+    const WideLanes sign = d >> 15;  // −1 below zero
+    const WideLanes half = (d - sign) >> 1;
+    const WideLanes middle = corner - half;
+    const WideLanes far = corner - (d + d);
+    with_above = now + above;
+    with_corner = now + corner;
     // Both ends are exclusive. `middle` itself belongs to above, on whichever side above lies.
-    const __m128i one = _mm_set1_epi16(1);
-    above_from = _mm_sub_epi16(_mm_min_epi16(above, middle), _mm_add_epi16(one, sign));
-    above_to = _mm_sub_epi16(_mm_max_epi16(above, middle), sign);
-    corner_from = _mm_min_epi16(middle, far);
-    corner_to = _mm_max_epi16(middle, far);
+    above_from = (above < middle ? above : middle) - (1 + sign);
+    above_to = (above > middle ? above : middle) - sign;
+    corner_from = middle < far ? middle : far;
+    corner_to = middle > far ? middle : far;
   }
 
-  __m128i operator()(__m128i left) const {
-    const __m128i takes_above =
-        _mm_and_si128(_mm_cmpgt_epi16(left, above_from), _mm_cmpgt_epi16(above_to, left));
-    const __m128i takes_corner =
-        _mm_and_si128(_mm_cmpgt_epi16(left, corner_from), _mm_cmpgt_epi16(corner_to, left));
-    const __m128i others = _mm_or_si128(_mm_and_si128(takes_above, with_above),
-                                        _mm_and_si128(takes_corner, with_corner));
-    const __m128i taken = _mm_or_si128(takes_above, takes_corner);
-    return _mm_or_si128(others, _mm_andnot_si128(taken, _mm_add_epi16(here, left)));
+  WideLanes operator()(WideLanes left) const {
+    const WideLanes takes_above = (left > above_from) & (above_to > left);
+    const WideLanes takes_corner = (left > corner_from) & (corner_to > left);
+    const WideLanes others = (takes_above & with_above) | (takes_corner & with_corner);
+    return others | (~(takes_above | takes_corner) & (here + left));
   }
 };
 
@@ -110,16 +86,13 @@ template <Filter Kind, std::size_t PixelBytes>
 void unfilter_pixels(const std::byte* row, const std::byte* above, std::size_t bytes,
                      std::byte* to) {
   using Pixel = std::conditional_t<PixelBytes == 1, std::uint8_t, std::int32_t>;
-  const __m128i zero = _mm_setzero_si128(), low_bytes = _mm_set1_epi16(0xff);
-  const auto load_pixel = [&](const std::byte* from) {
-    return _mm_unpacklo_epi8(_mm_cvtsi32_si128(load_le<Pixel>(from)), zero);
-  };
-  __m128i left = zero, corner = zero;
+  const auto load_pixel = [](const std::byte* from) { return widened(load_le<Pixel>(from)); };
+  WideLanes left{}, corner{};
   for (std::size_t at = 0; at < bytes; at += PixelBytes) {
-    const __m128i up = load_pixel(above + at);
-    left = _mm_and_si128(Unfilter<Kind>(load_pixel(row + at), up, corner)(left), low_bytes);
+    const WideLanes up = load_pixel(above + at);
+    left = Unfilter<Kind>(load_pixel(row + at), up, corner)(left) & 255;
     corner = up;
-    const int pixel = _mm_cvtsi128_si32(_mm_packus_epi16(left, left));
+    const std::int32_t pixel = narrowed(left);
     // A fourth byte is overwritten by the next pixel; the last pixel writes only its own bytes.
     std::memcpy(to + at, &pixel, at + sizeof(Pixel) > bytes ? PixelBytes : sizeof(Pixel));
   }
@@ -136,24 +109,18 @@ void unfilter_pixels(const std::byte* row, const std::byte* above, std::size_t b
 }
 
 // A mask of 16 bytes whose first `count` are ones, for the end of a row.
-__m128i first_lanes(std::size_t count) {
+Lanes first_lanes(std::size_t count) {
   alignas(16) static constexpr std::array<std::uint8_t, 2 * lanes> ones_then_zeros = [] {
     std::array<std::uint8_t, 2 * lanes> bytes{};
     std::fill_n(bytes.begin(), lanes, std::uint8_t{0xff});
     return bytes;
   }();
-  return load(reinterpret_cast<const std::byte*>(ones_then_zeros.data()) + lanes - count);
+  return load_lanes(reinterpret_cast<const std::byte*>(ones_then_zeros.data()) + lanes - count);
 }
 
-__m128i magnitudes(__m128i bytes) {  // summed into two 64-bit numbers
-  const __m128i negated = _mm_sub_epi8(_mm_setzero_si128(), bytes);
-  return _mm_sad_epu8(_mm_min_epu8(bytes, negated), _mm_setzero_si128());
-}
+LaneSums magnitudes(Lanes bytes) { return sums(smaller(bytes, -bytes)); }
 
-std::uint64_t total(__m128i sums) {
-  return static_cast<std::uint64_t>(_mm_cvtsi128_si64(sums)) +
-         static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums)));
-}
+std::uint64_t total(LaneSums sums) { return sums[0] + sums[1]; }
 
 }  // namespace
 
@@ -168,17 +135,17 @@ void FilteredRow::set_size(std::size_t bytes, std::size_t pixel_bytes) {
 }
 
 Bytes FilteredRow::filter(const std::byte* row, const std::byte* above) {
-  __m128i sums[png_filters] = {};
+  LaneSums sums[png_filters] = {};
   for (std::size_t at = 0; at < bytes_; at += lanes) {
-    const __m128i here = load(row + at), up = load(above + at);
-    const __m128i left = load(row + at - pixel_bytes_), corner = load(above + at - pixel_bytes_);
-    const __m128i filtered[png_filters] = {here, _mm_sub_epi8(here, left), _mm_sub_epi8(here, up),
-                                           _mm_sub_epi8(here, average(left, up)),
-                                           _mm_sub_epi8(here, paeth(left, up, corner))};
-    const __m128i counted = first_lanes(std::min(lanes, bytes_ - at));
+    const Lanes here = load_lanes(row + at), up = load_lanes(above + at);
+    const Lanes left = load_lanes(row + at - pixel_bytes_);
+    const Lanes corner = load_lanes(above + at - pixel_bytes_);
+    const Lanes filtered[png_filters] = {here, here - left, here - up, here - average(left, up),
+                                         here - paeth(left, up, corner)};
+    const Lanes counted = first_lanes(std::min(lanes, bytes_ - at));
     for (std::size_t i = 0; i < png_filters; ++i) {
-      sums[i] = _mm_add_epi64(sums[i], magnitudes(_mm_and_si128(filtered[i], counted)));
-      store(candidates_.data() + i * stride_ + 1 + at, filtered[i]);
+      sums[i] += magnitudes(filtered[i] & counted);
+      store_lanes(candidates_.data() + i * stride_ + 1 + at, filtered[i]);
     }
   }
   std::size_t best = 0;

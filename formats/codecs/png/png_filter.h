@@ -1,6 +1,6 @@
 #pragma once
 // PNG's row filters (PNG specification, 9): each byte minus a prediction from its neighbours.
-// Stateless; SSE2, which every x86-64 has.
+// Stateless.
 
 #include <cstddef>
 #include <cstdint>

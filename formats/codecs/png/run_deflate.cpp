@@ -1,11 +1,10 @@
 #include "formats/codecs/png/run_deflate.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <span>
 
 #include "formats/base/checksum.h"
+#include "formats/base/lanes.h"
 #include "formats/codecs/huffman.h"
 
 namespace feedrate::formats {
@@ -46,15 +45,12 @@ constexpr auto run_codes = make_run_codes();
 
 // The first place in [at, end) where `shortest_run` bytes equal the byte before them.
 const std::byte* find_run(const std::byte* at, const std::byte* end) {
-  constexpr std::ptrdiff_t lanes = 16, shortest = shortest_run;
-  const auto load = [](const std::byte* from) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  };
-  for (; end - at >= lanes; at += lanes + 1 - shortest) {
-    auto runs = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(load(at), load(at - 1))));
-    runs &= runs >> 1;
-    runs &= runs >> 2;  // each bit: four neighbours
-    if (runs != 0) return at + std::countr_zero(runs);
+  constexpr std::ptrdiff_t step = lanes, shortest = shortest_run;
+  for (; end - at >= step; at += step + 1 - shortest) {
+    LaneBits runs = equal_lanes(load_lanes(at), load_lanes(at - 1));
+    runs &= runs >> lane_bits;
+    runs &= runs >> 2 * lane_bits;  // each flag: four neighbours
+    if (runs != 0) return at + first_lane(runs);
   }
   for (; end - at >= shortest; ++at) {
     if (std::all_of(at, at + shortest, [&](std::byte byte) { return byte == at[-1]; })) return at;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/base/pages.h"
 #include "formats/container.h"
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
@@ -21,7 +22,8 @@ TEST(UnitPageCache, what_is_read_is_in_memory_until_it_is_dropped) {
   const fs::path file = directory / "file";
   write_text(file, std::string(1'000'000, 'x'));
   const std::vector<fs::path> files{file};
-  EXPECT_EQ(in_memory(files).bytes, 245U * 4096) << "whole pages";
+  EXPECT_EQ(in_memory(files).bytes, round_up(std::size_t{1'000'000}, page_bytes()))
+      << "whole pages";
   EXPECT_EQ(in_memory(files).share(), 1.0) << "just written";
   evict_from_page_cache(files);
   const double left = in_memory(files).share();

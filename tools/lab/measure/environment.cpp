@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "formats/base/cores.h"
+#include "formats/base/pages.h"
 #include "tools/console/build_info.h"
 #include "tools/console/text.h"
 #include "tools/lab/measure/libraries.h"
@@ -45,6 +46,13 @@ std::optional<std::string> version_of(std::span<const LibraryVersion> libraries,
 
 }  // namespace
 
+std::string processor_name(const char* cpuinfo) {
+  const std::string name = value_of(cpuinfo, "model name");
+  const std::string implementer = value_of(cpuinfo, "CPU implementer");
+  if (name != "unknown" || implementer == "unknown") return name;
+  return fmt::format("ARM {}, part {}", implementer, value_of(cpuinfo, "CPU part"));
+}
+
 std::string command_line() {
   std::ifstream stream("/proc/self/cmdline");
   std::string text;
@@ -60,7 +68,7 @@ std::string command_line() {
 
 std::uint64_t machine_memory_mib() {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) >> 20;
+  return pages * page_bytes() >> 20;
 }
 
 Environment describe_environment(std::string command, const std::filesystem::path& dataset) {
@@ -70,7 +78,7 @@ Environment describe_environment(std::string command, const std::filesystem::pat
   const Nvml nvml;
   const std::vector<LibraryVersion> cuda = backend("cuda").libraries();
   Environment found{
-      .cpu = value_of("/proc/cpuinfo", "model name"),
+      .cpu = processor_name("/proc/cpuinfo"),
       .cores = usable_cores(),
       .cores_present = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))),
       .quota = quota_cores(),

@@ -9,7 +9,7 @@
 namespace feedrate::tools {
 
 struct Environment {
-  std::string cpu;               // model name
+  std::string cpu;               // processor_name()
   unsigned cores = 0;            // usable by this process
   unsigned cores_present = 0;    // online in the machine
   std::optional<double> quota;   // processor time granted by control groups, in cores
@@ -38,6 +38,10 @@ struct Environment {
 /// The current environment of this process, with the storage of `dataset`. `command` is kept as
 /// given.
 Environment describe_environment(std::string command, const std::filesystem::path& dataset = {});
+
+/// What a /proc/cpuinfo says of the first processor. ARM's kernels give numbers instead of a name:
+/// "ARM 0x41, part 0xd0c" is a Neoverse N1.
+std::string processor_name(const char* cpuinfo);
 
 /// Physical memory of the machine, in MiB.
 std::uint64_t machine_memory_mib();

@@ -1,10 +1,9 @@
 #include "tools/lab/measure/sampler.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <system_error>
 
+#include "formats/base/pages.h"
 #include "tools/console/text.h"
 #include "tools/lab/measure/nvml.h"
 #include "tools/lab/measure/proc.h"
@@ -89,7 +88,7 @@ void Sampler::read_gauges(Sums& sums) const {
   };
   const auto statm = text_of(options_.proc / "self/statm");
   const auto pages = statm ? resident_pages(*statm) : std::nullopt;
-  if (pages) add(rss, static_cast<double>(*pages) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+  if (pages) add(rss, static_cast<double>(*pages) * static_cast<double>(formats::page_bytes()));
   if (!nvml_) return;
   add(gpu_memory, nvml_->memory_used_mib());
   add(gpu_own_memory, nvml_->own_memory_mib());

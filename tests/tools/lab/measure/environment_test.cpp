@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "formats/io/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/places.h"
+#include "tests/support/temp_directory.h"
 #include "tests/tools/rows.h"
 
 namespace feedrate::tools {
@@ -20,6 +22,17 @@ TEST(UnitEnvironment, names_the_versions_of_the_libraries_that_run) {
     EXPECT_TRUE(std::regex_search(libraries, std::regex(std::string(name) + R"( \d+\.\d+)")))
         << name << " in " << libraries;
   }
+}
+
+TEST(UnitEnvironment, names_processors_as_x86_and_arm_do) {
+  const testing::TempDirectory directory;
+  const std::filesystem::path file = directory / "cpuinfo";
+  formats::write_text(file, "processor\t: 0\nmodel name\t: AMD EPYC 9654\nmodel name\t: another\n");
+  EXPECT_EQ(processor_name(file.c_str()), "AMD EPYC 9654");
+  formats::write_text(file, "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
+  EXPECT_EQ(processor_name(file.c_str()), "ARM 0x41, part 0xd0c");
+  formats::write_text(file, "");
+  EXPECT_EQ(processor_name(file.c_str()), "unknown");
 }
 
 TEST(UnitEnvironment, usable_cores_are_at_most_the_cores_present) {

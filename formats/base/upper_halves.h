@@ -1,0 +1,8 @@
+#pragma once
+
+namespace feedrate::formats {
+
+/// Clears the upper halves of AVX's registers.
+void zero_upper_halves();
+
+}  // namespace feedrate::formats

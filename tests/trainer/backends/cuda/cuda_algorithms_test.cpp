@@ -183,7 +183,24 @@ TEST_P(CudaAlgorithms, a_session_tells_what_runs_each_product) {
   }
   EXPECT_EQ(train_a_step("fp32").engines.front().fallback, "") << "fp32 asks for no tensor cores";
   setenv("FEEDRATE_EMULATED_BROKEN", "6", 1);
+  write("");
   EXPECT_EQ(train_a_step("tf32").engines.front().fallback, "it does not use tensor cores");
+}
+
+// A small convolution may be faster without tensor cores, which is no reason to warn.
+TEST_P(CudaAlgorithms, an_engine_that_was_faster_than_those_with_tensor_cores_is_no_fallback) {
+  tell_fastest(other);
+  for (const bool cached : {false, true}) {
+    const Used used = train_a_step("tf32");
+    EXPECT_EQ(used.step, only(other, step_of_all));
+    for (const ProductEngine& engine : used.engines) {
+      EXPECT_EQ(engine.fallback, "") << engine.node << ", cached: " << cached;
+    }
+  }
+  setenv("XDG_CACHE_HOME", "/dev/null", 1);
+  setenv("FEEDRATE_EMULATED_BROKEN", "6", 1);
+  EXPECT_EQ(train_a_step("tf32").engines.front().fallback, "it does not use tensor cores")
+      << "nothing was measured";
 }
 
 TEST_P(CudaAlgorithms, what_was_measured_before_a_session_fails_is_kept) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "formats/base/error.h"
-#include "formats/base/random.h"
 #include "trainer/backends/cuda/products/algorithm_cache.cuh"
 #include "trainer/backends/cuda/products/conv_engine.cuh"
+#include "trainer/backends/cuda/products/random_values.cuh"
 #include "trainer/communicators/communicator.h"
 
 namespace feedrate::trainer::cuda {
@@ -24,28 +24,8 @@ constexpr std::size_t max_measured = 8;
 /// The best of these runs counts, because a disturbance only makes a run longer.
 constexpr int measured_runs = 3;
 
-/// Random values in ±1, over and over. Zeros would flatter an engine: they take less power, so that
-/// the clocks stay higher.
-void fill(const Context& context, ValueType type, const DeviceMemory& memory) {
-  constexpr std::size_t max_values = std::size_t{1} << 18;
-  with_type(type, [&](auto value) {
-    using T = decltype(value);
-    std::vector<T> some(std::min(max_values, memory.bytes() / sizeof(T)));
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      some[i] = static_cast<T>(2 * unit_float(random_bits(1, i)) - 1);
-    }
-    std::size_t done = some.size() * sizeof(T);
-    check(cudaMemcpyAsync(memory.data(), some.data(), done, cudaMemcpyHostToDevice,
-                          context.compute()),
-          "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(context.compute()), "cudaStreamSynchronize");
-    for (; done < memory.bytes(); done *= 2) {
-      check(cudaMemcpyAsync(memory.data() + done, memory.data(),
-                            std::min(done, memory.bytes() - done), cudaMemcpyDeviceToDevice,
-                            context.compute()),
-            "cudaMemcpyAsync");
-    }
-  });
+bool uses_tensor_cores(const ConvEngine& engine) {
+  return std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != engine.notes.end();
 }
 
 /// Runs and times engines on random tensors. Throws Error if there is no memory for these.
@@ -58,7 +38,8 @@ class EngineTimer {
         y_(shape.y_bytes(), "a convolution's output"),
         begin_(make_event(0)),
         end_(make_event(0)) {
-    for (const DeviceMemory* tensor : {&x_, &filter_, &y_}) fill(context, shape.type, *tensor);
+    for (const DeviceMemory* tensor : {&x_, &filter_, &y_})
+      fill_randomly(context, shape.type, *tensor);
   }
 
   /// Runs it once. Throws Error if the engine fails.
@@ -155,6 +136,7 @@ class Choice {
     }
     if (!call_) refuse();
     if (!measures) return;
+    if (fast) chosen_.fallback.clear();  // one that was expected to be faster was not
     chosen_.milliseconds = least;
     site_.algorithms->add(key(), {chosen_.name, least});
     site_.algorithms->save();  // a session that is cut short has measured for the next one
@@ -165,7 +147,9 @@ class Choice {
   bool take_cached() {
     const auto before = site_.algorithms->find(key());
     if (!before) return false;
+    was_fastest_ = true;
     take_named(before->engine);
+    was_fastest_ = false;
     if (call_) chosen_.milliseconds = before->milliseconds;
     return call_.has_value();
   }
@@ -200,7 +184,7 @@ class Choice {
     parts_ = parts;
     graph_ = std::make_shared<const ConvGraph>(site_.context.cudnn(), part_of(shape_, parts),
                                                direction_);
-    works_ = lacks_room_ = offers_fast_ = false;
+    works_ = lacks_room_ = offers_fast_ = offers_cores_ = false;
   }
 
   /// Calls enough(engine, offer) for each engine that cuDNN offers, until it returns true: first
@@ -213,6 +197,9 @@ class Choice {
       std::vector<ConvEngine> engines;
       attempt([&] { engines = different_first(engines_of(*graph_, mode, arithmetic_)); });
       offers_fast_ |= offer == Offer::fast && !engines.empty();
+      for (std::size_t i = 0; i < std::min(engines.size(), max_measured); ++i) {
+        offers_cores_ |= offer == Offer::fast && uses_tensor_cores(engines[i]);
+      }
       bool done = false;
       for (std::size_t i = 0; i < engines.size() && !done; ++i) {
         attempt([&] { done = enough(engines[i], offer); });
@@ -260,8 +247,8 @@ class Choice {
     }
     if (accepted && lacks_room_) return problem_;
     if (arithmetic_ == Arithmetic::fma) return "";
-    const auto cores = std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
-    return cores != engine.notes.end() ? "" : "it does not use tensor cores";
+    const bool was_faster = was_fastest_ && offers_cores_;
+    return uses_tensor_cores(engine) || was_faster ? "" : "it does not use tensor cores";
   }
 
   std::string problem() const { return problem_.empty() ? "it offers no other" : problem_; }
@@ -280,6 +267,8 @@ class Choice {
   bool works_ = false;                      // an engine, for this number of parts
   bool lacks_room_ = false;                 // so does an engine's workspace
   bool offers_fast_ = false;                // so does cuDNN
+  bool offers_cores_ = false;  // and one of the engines that are measured uses tensor cores
+  bool was_fastest_ = false;   // the engine that is to be taken, when it was measured
   std::optional<ConvCall> call_;
   ProductEngine chosen_;  // the engine in call_
   std::string problem_;   // why the last engine was skipped; "" if none was

@@ -6,6 +6,7 @@
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/products/matmul.cuh"
+#include "trainer/backends/cuda/products/random_values.cuh"
 
 namespace feedrate::trainer::cuda {
 
@@ -36,11 +37,9 @@ double best_seconds(const Context& context, const Once& once) {
   return static_cast<double>(best) / 1e3;
 }
 
-/// A matrix of a small number, since products of zeros take less power and so run at higher clocks.
-DeviceMemory filled(const Context& context, std::size_t bytes) {
-  constexpr int small_number = 0x3c;  // of each byte: 1.06 in fp16, 0.0115 in bf16 and fp32
+DeviceMemory random_matrix(const Context& context, std::size_t bytes) {
   DeviceMemory memory(bytes, "matrices");
-  check(cudaMemsetAsync(memory.data(), small_number, bytes, context.compute()), "cudaMemsetAsync");
+  fill_randomly(context, context.values(), memory);
   return memory;
 }
 
@@ -52,7 +51,7 @@ double measure_flops(const Context& context) {
   const Matmul product(context, "the roof",
                        {.a = square, .b = square, .factors = type, .result = type});
   const std::size_t bytes = static_cast<std::size_t>(side * side) * bytes_of(context.values());
-  const DeviceMemory a = filled(context, bytes), b = filled(context, bytes);
+  const DeviceMemory a = random_matrix(context, bytes), b = random_matrix(context, bytes);
   const DeviceMemory d(bytes, "matrices"), workspace(product.workspace_bytes(), "workspaces");
   const double seconds =
       best_seconds(context, [&] { product.run(a.data(), b.data(), d.data(), workspace.data()); });

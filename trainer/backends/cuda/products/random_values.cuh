@@ -1,0 +1,12 @@
+#pragma once
+// What is timed must be given values: zeros, or one value everywhere, take less power than those of a
+// network, so that the clocks stay higher.
+
+#include "trainer/backends/cuda/context.cuh"
+
+namespace feedrate::trainer::cuda {
+
+/// Random values in ±1, over and over. Returns when they are there.
+void fill_randomly(const Context& context, ValueType type, const DeviceMemory& memory);
+
+}  // namespace feedrate::trainer::cuda

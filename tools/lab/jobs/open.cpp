@@ -1,5 +1,6 @@
 #include "tools/lab/jobs/open.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "tools/console/advised_error.h"
@@ -40,6 +41,10 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const O
   }
   return dataset;
 }
+
+/// A switch for a machine with one GPU: NCCL is loaded, recorded and ended although there is nobody
+/// to talk to.
+bool communicates_alone() { return std::getenv("FEEDRATE_NCCL_ALONE") != nullptr; }
 
 }  // namespace
 
@@ -90,7 +95,7 @@ std::unique_ptr<Session> compile(const TrainingRequest& request, const Opened& o
        .optimizer = trains ? &optimizer(opened.recipe.update.optimizer) : nullptr,
        .seed = request.seed,
        .pixels = feed.pixels(),
-       .communicator = ranks > 1 ? &world() : nullptr});
+       .communicator = ranks > 1 || communicates_alone() ? &world() : nullptr});
   const std::string slow = fallback_warning(session->engines());
   if (!slow.empty()) warn(slow);
   initialise(*session, request.seed);

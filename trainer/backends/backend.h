@@ -84,6 +84,12 @@ struct Transfers {
   Copies down;  // from it
 };
 
+/// Whether work of a step runs beside other work of it, and why not.
+struct Overlap {
+  bool on = false;
+  std::string off_because{};  // "" if it is on
+};
+
 /// One network on one device, with its parameters. Not thread-safe: one thread calls it.
 /// Deterministic: the same calls give the same bits on the same machine with the same options.
 class Session {
@@ -129,6 +135,10 @@ class Session {
   virtual std::optional<bool> steps_recorded() const { return std::nullopt; }
   /// Why not, where steps_recorded() is false.
   virtual std::string recording_problem() const { return {}; }
+  /// Fused::early_kernels and Fused::weight_branch as the session uses them. Absent where nothing
+  /// is recorded, and before the first attempt to record.
+  virtual std::optional<Overlap> early_kernels() const { return std::nullopt; }
+  virtual std::optional<Overlap> weight_branch() const { return std::nullopt; }
   /// In the order of nodes; empty where a library chooses by itself.
   virtual std::span<const ProductEngine> engines() const { return {}; }
   /// The gradient of the last train_step, for tests and tools; needs options.keep_gradients.

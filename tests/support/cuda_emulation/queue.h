@@ -39,5 +39,8 @@ std::size_t room_at(const void* memory);
 void pass(double milliseconds);
 /// What a kernel, a product or a copy takes.
 inline constexpr double launch_milliseconds = 1e-3;
+/// What an event takes that reads the clock: a moment, which no sum of kernels' times shows, so that
+/// two events in a row are never at the same time, as on a real device.
+inline constexpr double event_milliseconds = 1e-9;
 
 }  // namespace feedrate::emulation

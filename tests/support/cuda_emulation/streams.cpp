@@ -83,6 +83,11 @@ Work behind(Work before, Work work, bool starts_early) {
   return [before = std::move(before), work = std::move(work)] { run_early(work, before); };
 }
 
+double take_time() {
+  pass(event_milliseconds);
+  return clock_milliseconds;
+}
+
 void catch_up(cudaStream_t stream, std::size_t place) {
   if (stream == nullptr || stream->done >= place) return;
   Work row;
@@ -107,6 +112,10 @@ cudaError_t lose(Capture& capture, cudaError_t why) {
 
 cudaError_t record(CUstream_st& stream, Recorded item) {
   if (stream.capture->lost) return cudaErrorStreamCaptureInvalidated;
+  // Like a driver that cannot record programmatic launches.
+  if (told("no early kernels") && item.starts_early) {
+    return lose(*stream.capture, cudaErrorStreamCaptureUnsupported);
+  }
   stream.capture->lists[stream.list].push_back(std::move(item));
   // Like a library that makes a call during its work that cannot be recorded.
   if (told("broken") && stream.capture->lists[stream.list].size() == 3) {
@@ -273,7 +282,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   }
   if (event->timed) {
     event->at = -1;
-    enqueue(stream, [event] { event->at = clock_milliseconds; });
+    enqueue(stream, [event] { event->at = take_time(); });
   }
   *event = {event->timed, -1, stream, stream->given, nullptr, 0};
   return cudaSuccess;
@@ -281,7 +290,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   if (flags == cudaEventRecordDefault) return cudaEventRecord(event, stream);
   if (flags != cudaEventRecordExternal || !stream->capture) return cudaErrorInvalidValue;
-  return record(*stream, {.work = [event] { event->at = clock_milliseconds; }});
+  return record(*stream, {.work = [event] { event->at = take_time(); }});
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!begin->timed || !end->timed) return cudaErrorInvalidResourceHandle;

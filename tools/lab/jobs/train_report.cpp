@@ -146,6 +146,15 @@ void for_each_common_field(const TrainingRequest& request, const RunReport& run,
 
 constexpr About about_network{"that was trained, or run"};
 constexpr About about_engines{"in the order of layers; empty where a library chooses by itself"};
+constexpr std::string_view not_recorded = "on the CPU; not tried yet";
+
+std::optional<bool> is_on(const std::optional<Overlap>& overlap) {
+  return overlap ? std::optional(overlap->on) : std::nullopt;
+}
+std::optional<std::string> why_off(const std::optional<Overlap>& overlap) {
+  return overlap && !overlap->on ? std::optional(overlap->off_because) : std::nullopt;
+}
+
 constexpr About about_threads{"of the loader; with `--threads auto`, the final number"};
 
 }  // namespace
@@ -200,11 +209,19 @@ void for_each_field(const Trained& trained, const Field& field) {
   field("cpu_seconds_per_image", cpu_seconds_per_image(report),
         {"`cpu_seconds` for an image", Unit{"s"}, Null{one_step}, Digits{9}});
   field("steps_recorded", report.steps_recorded,
-        {"whether steps run as one CUDA graph; if not, kernel by kernel",
-         Null{"on the CPU; not tried yet"}});
+        {"whether steps run as one CUDA graph; if not, kernel by kernel", Null{not_recorded}});
+  field("early_kernels", is_on(report.early_kernels),
+        {"whether a kernel may start while the one before it ends", Null{not_recorded}});
+  field("early_kernels_off", why_off(report.early_kernels), {"why not", Null{"they do"}});
+  field("weight_branch", is_on(report.weight_branch),
+        {"whether gradients of weights are found beside other work", Null{not_recorded}});
+  field("weight_branch_off", why_off(report.weight_branch), {"why not", Null{"they are"}});
   field("engines", report.run.engines, about_engines);
   field("loss_steps", result.loss_steps, {"steps since the previous entry of `curve`"});
   field("loss", result.loss, {"training loss, mean over these steps", Digits{6}});
+  field(
+      "loss_bits", fmt::format("{:a}", result.loss),
+      {"all its bits in hexadecimal, as C's `%a` writes them: whether two trainings are the same"});
   field("accuracy", result.accuracy, {"top-1 of the same images", Unit{"share"}, Digits{6}});
   field("accuracy5", result.accuracy5, {"top-5 of the same images", Unit{"share"}, Digits{6}});
   field(

@@ -246,6 +246,8 @@ class Training {
     report_.run.telemetry = sampler_.measured();
     report_.run.telemetry.planned_memory_mib = planned_mib(session_);
     report_.steps_recorded = session_.steps_recorded();
+    report_.early_kernels = session_.early_kernels();
+    report_.weight_branch = session_.weight_branch();
     if (report_.steps_recorded == false) {
       warn(join("steps could not be recorded as a CUDA graph (", session_.recording_problem(),
                 "); their kernels were launched one by one"));

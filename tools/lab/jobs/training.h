@@ -23,11 +23,13 @@ struct TrainingReport {
   RunReport run;
   unsigned ranks = 1;
   std::string optimizer;
-  trainer::TrainResult result;                // of all ranks
-  std::vector<Validation> validations;        // the last one at the end
-  std::optional<loader::Tuning> tuning;       // with auto_threads
-  std::optional<loader::LoaderStats> loader;  // absent when resident: the loader rests
-  std::optional<bool> steps_recorded;         // Session::steps_recorded()
+  trainer::TrainResult result;                    // of all ranks
+  std::vector<Validation> validations;            // the last one at the end
+  std::optional<loader::Tuning> tuning;           // with auto_threads
+  std::optional<loader::LoaderStats> loader;      // absent when resident: the loader rests
+  std::optional<bool> steps_recorded;             // Session::steps_recorded()
+  std::optional<trainer::Overlap> early_kernels;  // Session::early_kernels()
+  std::optional<trainer::Overlap> weight_branch;  // Session::weight_branch()
 };
 
 /// Takes a complete request. Throws Error when a name, a file or the device does not fit.

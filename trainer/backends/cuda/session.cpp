@@ -26,6 +26,8 @@ std::vector<float> widened(ValueType type, const std::vector<std::byte>& values)
   });
 }
 
+constexpr const char* not_wanted = "FEEDRATE_UNFUSED or the timing of nodes turns it off";
+
 Fusions wanted_fusions(bool timed) {
   Fusions wanted = fusions_of_environment();
   // Each node is to take time of its own.
@@ -120,7 +122,9 @@ void CudaSession::backward(const Step& step) {
     if (!plan_.learns[i]) continue;
     if (!gradient_done_[i]) backward_of(i, step);
     for (const Sum& sum : sums_[i]) add_values(context_, sum.part, sum.size, sum.to);
-    if (timer_ != nullptr) timer_->end_backward(context_, i);
+    // Between two marks with nothing between them, a device's clock advances all the same.
+    const bool worked = !gradient_done_[i] || !sums_[i].empty();
+    if (timer_ != nullptr && worked) timer_->end_backward(context_, i);
     if (ranks_ == nullptr || !ranks_->ends_bucket(i)) continue;
     branch_.join(context_);
     ranks_->share_gradients(i);
@@ -173,6 +177,7 @@ void CudaSession::run_or_replay(const Step& step) {
   };
   record();
   if (recorded.recorded() == true || !context_.starts_kernels_early()) return;
+  early_problem_ = recorded.problem();
   context_.start_kernels_early(false);  // a driver may not be able to record it
   record();
 }
@@ -306,6 +311,24 @@ void CudaSession::write_loss_scale(const DeviceLossScale& scale) {
   check(cudaMemcpy(loss_scale_.data(), &scale, sizeof(scale), cudaMemcpyHostToDevice),
         "cudaMemcpy");
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+std::optional<Overlap> CudaSession::early_kernels() const {
+  if (!main_steps().tried()) return std::nullopt;
+  if (context_.starts_kernels_early()) return Overlap{.on = true};
+  if (!fused_.early_kernels) return Overlap{.off_because = not_wanted};
+  if (early_problem_.empty()) return Overlap{.off_because = "it needs compute capability 9"};
+  return Overlap{.off_because = join("a step with it cannot be recorded: ", early_problem_)};
+}
+
+std::optional<Overlap> CudaSession::weight_branch() const {
+  if (!main_steps().tried()) return std::nullopt;
+  if (optimizer_ == nullptr) return Overlap{.off_because = "nothing is learned"};
+  if (std::ranges::find(fused_.weight_branch, true) != fused_.weight_branch.end()) {
+    return Overlap{.on = true};
+  }
+  if (!wanted_fusions(timer_ != nullptr).weight_branch) return Overlap{.off_because = not_wanted};
+  return Overlap{.off_because = "no node can have one"};
 }
 
 std::size_t CudaSession::planned_bytes() const {

@@ -44,6 +44,8 @@ class CudaSession final : public Session {
   void set_loss_scale(const LossScale& scale) override;
   std::optional<bool> steps_recorded() const override { return main_steps().recorded(); }
   std::string recording_problem() const override { return main_steps().problem(); }
+  std::optional<Overlap> early_kernels() const override;
+  std::optional<Overlap> weight_branch() const override;
   std::span<const ProductEngine> engines() const override { return engines_; }
   std::vector<float> gradient(std::size_t number) const override;
   std::size_t planned_bytes() const override;
@@ -51,7 +53,9 @@ class CudaSession final : public Session {
   const DecodeCounts* decoded() const override { return inputs_.decoded(); }
 
  private:
-  const RecordedSteps& main_steps() const { return optimizer_ == nullptr ? evaluation_ : training_; }
+  const RecordedSteps& main_steps() const {
+    return optimizer_ == nullptr ? evaluation_ : training_;
+  }
   void make_layers(std::uint64_t seed);
   void place_values();
   void check_memory(std::size_t activations, std::size_t scratch) const;
@@ -106,13 +110,14 @@ class CudaSession final : public Session {
   };
   std::vector<std::vector<Sum>> sums_;  // by the node whose backward computes the part
   DeviceMemory arena_;
-  DeviceMemory scratch_;                // of the layer that runs
-  DeviceMemory branch_scratch_;         // of the layer that runs on the branch
+  DeviceMemory scratch_;         // of the layer that runs
+  DeviceMemory branch_scratch_;  // of the layer that runs on the branch
   Branch branch_;
   std::unique_ptr<DeviceRanks> ranks_;  // null: one rank
   std::unique_ptr<NodeTimer> timer_;    // null: nobody asked
   RecordedSteps training_;
   RecordedSteps evaluation_;
+  std::string early_problem_;  // why steps with early kernels could not be recorded; "": they could
 };
 
 }  // namespace feedrate::trainer::cuda

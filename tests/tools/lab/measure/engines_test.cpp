@@ -53,6 +53,9 @@ TEST(CommandsTrainEngines, a_fallback_is_a_warning_and_json_tells_the_engines) {
     EXPECT_EQ(engines[0].at("node"), "conv1");
     const bool falls_back = *broken != '\0';
     EXPECT_EQ(object.at("steps_recorded"), !falls_back);
+    EXPECT_TRUE(object.at("early_kernels").is_boolean());
+    EXPECT_EQ(object.at("early_kernels_off").is_string(), falls_back) << object;
+    EXPECT_EQ(object.at("weight_branch"), true);
     EXPECT_EQ(engines[0].at("fallback").is_string(), falls_back);
     for (const char* warning : {"5 of 5 products run on engines that may be slow: conv1",
                                 "could not be recorded as a CUDA graph (CUDA: "}) {

@@ -53,18 +53,20 @@ TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
   const ordered_json trained = train({"--steps", "2"});
   std::string keys;
   for (const auto& [key, value] : trained.items()) keys += key + " ";
-  EXPECT_EQ(keys,
-            "network parameters macs device precision pixels decode decoding optimizer recipe "
-            "complete batch ranks "
-            "steps images seconds images_per_second timed_images timed_seconds rate_unknown "
-            "warmup_seconds stall_percent wait_ms_per_step busy bad_seats "
-            "cpu_seconds_per_image steps_recorded engines loss_steps loss "
-            "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
-            "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
-            "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "
-            "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
-            "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "
-            "download_seconds threads workers_seen ");
+  EXPECT_EQ(
+      keys,
+      "network parameters macs device precision pixels decode decoding optimizer recipe "
+      "complete batch ranks "
+      "steps images seconds images_per_second timed_images timed_seconds rate_unknown "
+      "warmup_seconds stall_percent wait_ms_per_step busy bad_seats "
+      "cpu_seconds_per_image steps_recorded early_kernels early_kernels_off weight_branch "
+      "weight_branch_off engines loss_steps loss loss_bits accuracy accuracy5 curve val_accuracy "
+      "val_accuracy5 validations cpu_seconds "
+      "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
+      "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "
+      "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
+      "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "
+      "download_seconds threads workers_seen ");
 }
 
 TEST_F(CommandsTrain, one_that_is_whole_already_says_so_and_appends_nothing_to_its_logs) {

@@ -21,20 +21,17 @@ Graph restless() {
 struct Seen {
   std::vector<std::vector<float>> values;  // of parameters, state and gradients
   std::vector<double> losses;
-  std::optional<bool> recorded{};  // not compared: it must not change the results
+  // Not compared: they must not change the results.
+  std::optional<bool> recorded{};
+  std::optional<Overlap> early{}, branch{};
   bool operator==(const Seen& other) const {
     return values == other.values && losses == other.losses;
   }
 };
 
+/// Only of the emulated device, which counts and can be told what to refuse.
 class CudaReplay : public CudaParity {
  protected:
-  void SetUp() override {
-    CudaParity::SetUp();
-    if (GetParam() == Device::real && !IsSkipped()) {
-      GTEST_SKIP() << "only the emulated device counts, and can be told what to refuse";
-    }
-  }
   void TearDown() override {
     CudaParity::TearDown();
     unsetenv("FEEDRATE_EMULATED_CAPTURE");
@@ -60,6 +57,8 @@ class CudaReplay : public CudaParity {
       }
     }
     seen.recorded = session->steps_recorded();
+    seen.early = session->early_kernels();
+    seen.branch = session->weight_branch();
     for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
       seen.values.push_back(session->parameter(p));
       seen.values.push_back(session->gradient(p));
@@ -88,6 +87,30 @@ TEST_P(CudaReplay, replayed_steps_give_the_bits_of_steps_given_kernel_by_kernel)
     EXPECT_EQ(plain, replayed) << mode;
     EXPECT_EQ(plain.recorded, false) << mode;
     EXPECT_EQ(emulated_counts().graphs, before) << "a step that cannot be recorded is not replayed";
+  }
+}
+
+TEST_P(CudaReplay, a_session_tells_what_overlaps_and_why_other_work_does_not) {
+  const Seen both = train_nine_steps();
+  EXPECT_TRUE(both.early && both.early->on) << (both.early ? both.early->off_because : "untried");
+  EXPECT_TRUE(both.branch && both.branch->on);
+  setenv("FEEDRATE_EMULATED_CAPTURE", "no early kernels", 1);
+  const Seen late = train_nine_steps();
+  EXPECT_EQ(late, both);
+  EXPECT_EQ(late.recorded, true) << "a step is recorded without them";
+  ASSERT_TRUE(late.early && late.branch);
+  EXPECT_FALSE(late.early->on);
+  EXPECT_TRUE(late.early->off_because.starts_with("a step with it cannot be recorded: CUDA"))
+      << late.early->off_because;
+  EXPECT_TRUE(late.branch->on);
+  unsetenv("FEEDRATE_EMULATED_CAPTURE");
+  setenv("FEEDRATE_UNFUSED", "weight-branch,early-kernels", 1);
+  const Seen neither = train_nine_steps();
+  unsetenv("FEEDRATE_UNFUSED");
+  for (const std::optional<Overlap>& overlap : {neither.early, neither.branch}) {
+    ASSERT_TRUE(overlap);
+    EXPECT_FALSE(overlap->on);
+    EXPECT_NE(overlap->off_because.find("FEEDRATE_UNFUSED"), std::string::npos);
   }
 }
 

@@ -9,13 +9,6 @@ namespace {
 
 class CudaPasses : public CudaParity {
  protected:
-  void SetUp() override {
-    CudaParity::SetUp();
-    if (GetParam() == Device::real && !IsSkipped()) {
-      GTEST_SKIP() << "only the emulated device counts what it records";
-    }
-  }
-
   void expect_counted(const Graph& graph, const std::string& precision) const {
     const auto session = start(*cuda_, graph, 2, optimizer("sgd"), precision);
     session->upload(RandomBatch(graph, 2, 1).batch());

@@ -6,14 +6,18 @@
 #   samples/gpu_check.sh --pack FILE.tar.xz              bundles this build and these scripts
 #   gpu_check.sh --unpack-and-run FILE.tar.xz [OPTION…]  runs a bundle; unpacks it beside FILE
 #
-#   --minutes N     stop in time (default 8)
-#   --resume        go on where an earlier call with the same --out stopped
+#   --minutes N     stop in time (default 9)
 #   --out DIR       rows, logs and the summary (default gpu_check.results)
+#   --keep DIR      after each step, put at most seven files there: all that should be brought home
+#   --resume        go on where an earlier call with the same --out stopped; what failed is repeated
+#   --from DIR      go on where a call on another machine stopped, of which this is what --keep kept
+#   --cache DIR     where cuDNN's engines are kept once they are chosen (default: in --out)
+#   --only STEP,…   only these steps; --list names all of them, in their order
 #   --cifar10 DIR   CIFAR-10's archive, to train on; everything else is made there
-#   --tiers N       only the first N of four: proof, ResNet-50, nine networks, the rest
 #
-# CUDA's libraries come from the nvidia-* wheels of the python3 that runs this ($FEEDRATE_PYTHON) or
-# from the toolkit. Exits with 0 if all that ran passed, with 1 if something failed or there is no GPU.
+# gpu_check/README.md says what the steps are, and what they cost. CUDA's libraries come from the nvidia-*
+# wheels of the python3 that runs this ($FEEDRATE_PYTHON) or from the toolkit. Exits with 0 if all that
+# ran passed, with 1 if something failed or there is no GPU.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 python=${FEEDRATE_PYTHON:-python3}

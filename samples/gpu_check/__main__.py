@@ -2,37 +2,61 @@
 
 import argparse
 import pathlib
+import signal
 import sys
 
 import bundle
+import steps
 import summary
-import tiers
 from budget import Problem
 from check import Check, NoDevice
 from place import Place
+
+
+class Stopped(BaseException):
+    """SIGTERM: whoever lends the machine wants it back."""
+
+
+def stop(number, frame):
+    raise Stopped
 
 
 def main():
     parser = argparse.ArgumentParser(prog="gpu_check.sh", allow_abbrev=False)
     parser.add_argument("--pack", type=pathlib.Path, metavar="FILE.tar.xz")
     parser.add_argument("--fast", action="store_true", help="pack with less effort, for tests")
-    parser.add_argument("--minutes", type=float, default=8)
+    parser.add_argument("--minutes", type=float, default=9)
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--from", dest="kept", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("gpu_check.results"))
+    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--cache", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--cifar10", type=pathlib.Path, metavar="DIR")
-    parser.add_argument("--tiers", type=int, choices=range(1, 5), default=4)
+    parser.add_argument("--only", metavar="STEP,…", type=lambda names: names.split(","))
+    parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
+    if options.list:
+        print("\n".join(steps.STEPS))
+        return 0
     if options.pack:
         bundle.pack(Place.here(), options.pack, options.fast)
         return 0
     if not options.minutes > 0:
         parser.error("--minutes: expected a number above 0")
+    if options.kept and not (options.kept / "steps.jsonl").exists():
+        raise Problem(f"{options.kept} holds no steps.jsonl that --keep of an earlier call wrote")
+    unknown = [name for name in options.only or [] if name not in steps.STEPS]
+    if unknown:
+        parser.error(f"--only: there is no step '{unknown[0]}'; --list names them")
     check = Check(Place.here(), options)
+    signal.signal(signal.SIGTERM, stop)
     try:
-        tiers.run_all(check)
+        steps.run_all(check)
     except NoDevice as reason:
         print(f"gpu_check: no GPU can be used here: {reason}", file=sys.stderr)
         return 1
+    except (KeyboardInterrupt, Stopped):
+        print("gpu_check: interrupted", file=sys.stderr)
     return summary.write(check)
 
 

@@ -1,12 +1,15 @@
 """Runs commands within what is left of the budget. A command that takes too long is ended with all
 that it started."""
 
+import concurrent.futures
 import os
 import signal
 import subprocess
+import sys
 import time
 
 GRACE = 5  # seconds to end by oneself after SIGTERM
+OVER = "the minutes were over"
 
 
 class Problem(Exception):
@@ -14,7 +17,11 @@ class Problem(Exception):
 
 
 class Failed(Exception):
-    """A step that ran and failed, with the reason."""
+    """A step that ran and failed, with the reason and what it found all the same."""
+
+    def __init__(self, reason, facts=None):
+        super().__init__(reason)
+        self.facts = facts or {}
 
 
 class Absent(Exception):
@@ -22,12 +29,17 @@ class Absent(Exception):
 
 
 class Cut(Exception):
-    """A step for which no time was left."""
+    """A step that was ended before its end, with the reason and what it found before."""
+
+    def __init__(self, reason=OVER, facts=None):
+        super().__init__(reason)
+        self.facts = facts or {}
 
 
 class Finished:
-    def __init__(self, code, output, errors):
+    def __init__(self, code, output, errors, late=None):
         self.code, self.output, self.errors = code, output, errors
+        self.late = late  # why it was ended; None: it ended by itself
 
     def last_words(self):
         """The last line that is no advice: the program's errors start with its name."""
@@ -38,21 +50,37 @@ class Finished:
 
 class Budget:
     def __init__(self, minutes):
-        self.end = time.monotonic() + 60 * minutes
+        self.start = self.now()
+        self.end = self.start + 60 * minutes
+        self.running = set()
+
+    def now(self):
+        return time.monotonic()
+
+    def since_start(self):
+        return self.now() - self.start
 
     def left(self):
-        return self.end - time.monotonic() - GRACE
+        return self.end - self.now() - GRACE
 
-    def run(self, words, environment, limit, log):
-        """Throws Failed after `limit` seconds, Cut if the budget ends before."""
+    def attempt(self, words, environment, limit, log):
+        """Throws Cut where no time is left; otherwise tells, by Finished, whether it ended."""
         seconds = min(limit, self.left())
         if seconds <= 0:
             raise Cut
         words = [str(word) for word in words]
+        late, code, output, errors = self.execute(words, environment, seconds)
+        with log.open("a", errors="replace") as file:
+            file.write(f"$ {' '.join(words)}\n{output}{errors}\nexit code {code}\n\n")
+        reason = f"took longer than {limit:.0f} s; see {log.name}" if seconds == limit else OVER
+        return Finished(code, output, errors, reason if late else None)
+
+    def execute(self, words, environment, seconds):
         process = subprocess.Popen(words, env=os.environ | environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    errors="replace", start_new_session=True)
         late = False
+        self.running.add(process)
         try:
             output, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -61,22 +89,40 @@ class Budget:
         except BaseException:  # the user's Ctrl-C
             end(process)
             raise
-        with log.open("a") as file:
-            file.write(f"$ {' '.join(words)}\n{output}{errors}\nexit code {process.returncode}\n\n")
-        if late and seconds < limit:
-            raise Cut
-        if late:
-            raise Failed(f"took longer than {limit:.0f} s; see {log}")
-        return Finished(process.returncode, output, errors)
+        finally:
+            self.running.discard(process)
+        return late, process.returncode, output, errors
+
+    def together(self, jobs, at_once):
+        """The results of functions, so many of which run at a time, in order."""
+        pool = concurrent.futures.ThreadPoolExecutor(at_once)
+        try:
+            return list(pool.map(lambda job: job(), jobs))
+        finally:
+            if sys.exc_info()[0]:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list(self.running):
+                    send(process, signal.SIGKILL)  # its own thread takes what it said
+            pool.shutdown()
 
 
 def end(process):
+    """What it has said. A process that waits for a device that hangs may not end at all."""
     for how in (signal.SIGTERM, signal.SIGKILL):
+        send(process, how)
         try:
-            os.killpg(process.pid, how)
             return process.communicate(timeout=GRACE)
-        except subprocess.TimeoutExpired:
-            pass
-        except ProcessLookupError:
-            break
-    return process.communicate()
+        except subprocess.TimeoutExpired as waiting:
+            said = [text(part) for part in (waiting.output, waiting.stderr)]
+    return said
+
+
+def send(process, how):
+    try:
+        os.killpg(process.pid, how)
+    except ProcessLookupError:
+        pass
+
+
+def text(part):
+    return part.decode(errors="replace") if isinstance(part, bytes) else part or ""

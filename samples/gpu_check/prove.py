@@ -1,20 +1,20 @@
-"""Tier 1: does the CUDA backend work on this GPU?"""
+"""Does the CUDA backend work on this GPU? The device, its versions and its limits, and steps that are
+recorded."""
 
 import importlib.metadata
-import json
 import math
+import re
 import sys
 
 import place
-from budget import Absent, Failed
+from budget import Absent, Cut, Failed
 from check import NoDevice
 
 PRECISIONS = ["bf16", "tf32", "fp16", "fp32"]
-# Every operator, and residual blocks: what compute-sanitizer, which is slow, looks at.
-LOOKED_AT = ("Cuda/CudaParity.every_operator_in_every_shape/real:"
-             "Cuda/CudaPrecision.residual_blocks_with_norms_follow_fp32_for_five_steps/real")
-CLOCKS = ["name", "driver_version", "memory.total", "power.limit", "clocks.sm", "clocks.max.sm",
-          "clocks.max.mem", "temperature.gpu", "power.draw", "clocks_throttle_reasons.active"]
+FACTS = ["name", "driver_version", "memory.total", "power.limit", "clocks.sm", "clocks.max.sm",
+         "clocks.max.mem", "temperature.gpu", "power.draw", "clocks_event_reasons.active",
+         "pcie.link.gen.current", "pcie.link.width.current", "pcie.link.gen.max",
+         "pcie.link.width.max"]
 
 
 def device(check):
@@ -22,10 +22,12 @@ def device(check):
     missing = [name for name, found in place.libraries().items()
                if found is None and place.LIBRARIES[name]]
     try:
-        rows = check.feedrate("list", "devices")["devices"]
-    except Failed as reason:
+        rows = check.feedrate("list", "devices", limit=60)["devices"]
+    except (Failed, Cut) as reason:
         raise NoDevice(f"the program cannot say which there are: {reason}") from reason
-    cuda = next(row for row in rows if row["name"] == "cuda")
+    cuda = next((row for row in rows if row["name"] == "cuda"), None)
+    if cuda is None:
+        raise NoDevice("this build has no CUDA backend")
     if not cuda["available"]:
         absent = f" (looked for {', '.join(missing)} in the nvidia-* wheels of {sys.executable} and " \
                  "in the toolkit)" if missing else ""
@@ -34,15 +36,18 @@ def device(check):
 
 
 def versions(check):
+    """What may explain a rate later. All that the tools say is in the log."""
     facts = {"libraries": place.libraries(), "python": sys.version.split()[0]}
     facts["feedrate"] = check.call([check.place.program, "--version"], 20).output.splitlines()
     smi, nvcc = place.tool("nvidia-smi"), place.tool("nvcc")
     if smi:
-        said = check.call([smi, f"--query-gpu={','.join(CLOCKS)}", "--format=csv,noheader"], 20)
-        values = said.output.strip().split("\n")[0].split(", ")
-        facts |= dict(zip(CLOCKS, values)) if said.code == 0 else {"nvidia-smi": said.last_words()}
+        facts |= told_by(check, smi)
+        check.call([smi, "-q"], 20)
     if nvcc:
         facts["nvcc"] = check.call([nvcc, "--version"], 20).last_words()
+    for words in (["lscpu"], ["free", "-g"]):
+        if place.tool(words[0]):
+            check.call([place.tool(words[0]), *words[1:]], 20)
     for name in ("torch", "numpy", "pillow"):  # what the comparison with PyTorch needs
         try:
             facts[name] = importlib.metadata.version(name)
@@ -51,66 +56,95 @@ def versions(check):
     return facts
 
 
+def told_by(check, smi):
+    """Each fact that this driver knows."""
+    def ask(names):
+        return check.call([smi, f"--query-gpu={','.join(names)}", "--format=csv,noheader"], 20)
+    said = ask(FACTS)
+    if said.code == 0:
+        return dict(zip(FACTS, said.output.strip().split("\n")[0].split(", ")))
+    each = {name: ask([name]) for name in FACTS}
+    return {name: one.output.strip().split("\n")[0] for name, one in each.items() if one.code == 0} \
+        or {"nvidia-smi": said.last_words()}
+
+
 def ceilings(check):
     """What the device can do at most: a copy, and products in each precision."""
     facts = {}
     for precision in PRECISIONS:
         roof = check.feedrate("time", "mlp", "--device", "cuda", "--precision", precision,
                               "--batch", 64, "--seconds", 0.1)["roof"]
+        if roof is None:
+            raise Failed(f"no roof was measured in {precision}", facts)
         facts[f"{precision} tflops"] = round(roof["gflops_per_second"] / 1e3, 1)
         facts["copy gb_per_second"] = roof["gb_per_second"]
     return facts
 
 
-def tests(check):
-    """Every test of CUDA. A test that is skipped has proven nothing, so it has failed."""
-    report = check.out / "tests.json"
-    report.unlink(missing_ok=True)
-    done = check.call([check.place.tests, "--gtest_filter=Cuda/*", "--gtest_brief=1",
-                       f"--gtest_output=json:{report}"], 240, "tests", FEEDRATE_EXPECT_GPU="1")
-    if not report.exists():
-        raise Failed(f"ended without a report: {done.last_words()}")
-    return judge(json.loads(report.read_text()), done.code)
+def resident(check, network, dataset, batch, precision, *more, **environment):
+    """Steps on batches that stay on the device: no loader, no copy."""
+    return check.feedrate("train", check.dataset(dataset), "--network", network, "--batch", batch,
+                          "--device", "cuda", "--precision", precision, "--resident", "--no-upload",
+                          *more, **environment)
 
 
-def judge(report, code):
-    ran = [(f"{suite['name']}.{test['name']}", test)
-           for suite in report["testsuites"] for test in suite["testsuite"]]
-    if not ran:
-        raise Failed("there is no test Cuda/* in test_trainer")
-    failures = [f"{name}: {test['failures'][0]['failure'].splitlines()[-1].strip()}"
-                for name, test in ran if test.get("failures")]
-    failures += [f"{name}: skipped" for name, test in ran
-                 if not test.get("failures") and test["result"] != "COMPLETED"]
-    if failures:
-        raise Failed(f"{len(failures)} of {len(ran)} tests: " + "; ".join(failures))
-    if code != 0:
-        raise Failed(f"all {len(ran)} tests passed, but the exit code is {code}")
-    return {"tests": len(ran)}
+def recorded(check, batch, precision, network="resnet50", dataset="imagenet", **environment):
+    """A few steps: recorded as one CUDA graph, with a finite loss. They also fill the cache of
+    algorithms, so that the measurements that follow need not choose."""
+    said = resident(check, network, dataset, batch, precision, "--steps", 20, **environment)
+    facts = {key: said[key] for key in ("images_per_second", "early_kernels", "early_kernels_off",
+                                        "weight_branch", "weight_branch_off") if said.get(key)}
+    # Each of the engines is in the log.
+    engines = said.get("engines") or []
+    facts |= {"engines": len(engines),
+              "fallbacks": sum(1 for engine in engines if engine.get("fallback")),
+              "measured": sum(1 for engine in engines if engine.get("milliseconds"))}
+    what = f"{network} in {precision} at batch {batch}"
+    if said["steps_recorded"] is not True:
+        raise Failed(f"steps of {what} run kernel by kernel", facts)
+    if "cannot be recorded" in (said.get("early_kernels_off") or ""):
+        raise Failed(f"early kernels of {what}: {said['early_kernels_off']}", facts)
+    if said["loss"] is None or not math.isfinite(said["loss"]):
+        raise Failed(f"the loss of {what} is not finite", facts)
+    return facts
 
 
-def sanitizer(check, tool):
+def first(check):
+    """The first of them also tells which libraries the process really loads."""
+    listed = check.out / "loaded"
+    facts = recorded(check, 256, "bf16", LD_DEBUG="files", LD_DEBUG_OUTPUT=str(listed))
+    paths = set()
+    for file in check.out.glob("loaded.*"):
+        paths |= set(re.findall(r"calling init: (\S+)", file.read_text(errors="replace")))
+        file.unlink()
+    check.log("mapped libraries").write_text("\n".join(sorted(paths)) + "\n")
+    wanted = [path for path in sorted(paths) if re.search(r"libcudnn\.so|libcublasLt\.so|libcuda\.so", path)]
+    return facts | {"loaded": wanted}
+
+
+def alone(check):
+    """NCCL with one rank: it is loaded, recorded in the step and ended."""
+    facts = recorded(check, 64, "bf16", "resnet56", "cifar10", FEEDRATE_NCCL_ALONE="1")
+    return {key: facts[key] for key in ("images_per_second",) if key in facts}
+
+
+def sanitizer(check, tool, decode):
+    """Only our own kernels, whose mangled names hold the namespace: cuDNN's take minutes, and are not
+    ours to mend."""
     program = place.tool("compute-sanitizer")
     if not program:
         raise Absent("compute-sanitizer is neither on the PATH nor in the toolkit")
-    done = check.call([program, "--tool", tool, "--error-exitcode", 99, check.place.tests,
-                       f"--gtest_filter={LOOKED_AT}", "--gtest_brief=1"], 180, "tests",
-                      FEEDRATE_EXPECT_GPU="1")
-    summary = [line.strip("= ") for line in done.output.splitlines() if "SUMMARY" in line]
+    words = [program, "--tool", tool, "--kernel-name", "kns=feedrate", "--error-exitcode", 99]
+    if tool == "memcheck":
+        words += ["--report-api-errors", "no"]  # libraries ask for what may not exist
+    if decode:
+        done = check.call([*words, check.place.tests, "--gtest_filter=Cuda/CudaDecode.*"], 60, "tests",
+                          FEEDRATE_EXPECT_GPU="1")
+    else:
+        done = check.call([*words, check.place.program, "train", check.dataset("cifar10"), "--network",
+                           "resnet56", "--batch", 16, "--device", "cuda", "--precision", "bf16",
+                           "--resident", "--no-upload", "--steps", 4], 90)
+    said = [line.strip("= ") for line in done.output.splitlines() if "SUMMARY" in line]
     if done.code != 0:
-        raise Failed(summary[-1] if summary else done.last_words())
-    return {"said": summary[-1] if summary else "nothing"}
-
-
-def recorded(check, network, dataset, batch, precision):
-    """A few steps: recorded as one CUDA graph, without a warning, with a finite loss. They also fill
-    the cache of algorithms, so that the measurements that follow need not choose."""
-    said = check.feedrate("train", check.dataset(dataset), "--network", network, "--batch", batch,
-                          "--device", "cuda", "--precision", precision, "--resident", "--no-upload",
-                          "--steps", 20)
-    if said["steps_recorded"] is not True:
-        raise Failed(f"steps of {network} in {precision} at batch {batch} run kernel by kernel")
-    if said["loss"] is None or not math.isfinite(said["loss"]):
-        raise Failed(f"the loss of {network} in {precision} at batch {batch} is not finite")
-    # Whatever the program tells about its engines.
-    return {key: said[key] for key in said if "engine" in key or "workspace" in key}
+        raise Failed(said[-1] if said and done.code == 99 else done.last_words())
+    return {"said": said[-1] if said else "nothing"}

@@ -1,51 +1,88 @@
-"""The text summary, which names every failure first, and the page."""
+"""The text summary, which tells problems last, where a short excerpt of the output still shows them, and
+the page."""
 
 import json
 
 KINDS = ["compute", "demand", "delivered"]
+MAX_FACTS = 5000  # characters; steps.jsonl has all
+MAX_TABLE = 3500
+MAX_REASON = 400
 
 
 def write(check):
     """Returns the exit code: 1 if a step failed."""
     steps = list(check.steps().values())
-    rows = measured(check.results)
-    text = "\n".join([*problems(steps), "", *facts(steps), "", *table(rows), *by_threads(rows)]) + "\n"
-    (check.out / "summary.txt").write_text(text)
-    print("\n" + text)
-    if rows:
-        page = check.out / "report.html"
-        check.budget.end += 60  # drawing is no measurement
-        check.step = "report"
-        done = check.call([check.place.program, "report", check.results, "--html", page], 50)
-        print(f"page: {page}" if done.code == 0 else f"no page: {done.last_words()}")
+    page(check)
+    print("\n" + text(check))
     return 1 if any(row["status"] == "failed" for row in steps) else 0
 
 
+def text(check):
+    steps = list(check.steps().values())
+    rows = measured(check.results)
+    return "\n".join([*shortened(facts(steps), MAX_FACTS), "",
+                      *shortened([*table(rows), *by_threads(rows)], MAX_TABLE), "",
+                      *problems(steps)]) + "\n"
+
+
+def page(check):
+    if not measured(check.results):
+        return
+    page = check.out / "report.html"
+    check.budget.end += 30  # drawing is no measurement
+    check.step = "report"
+    try:
+        done = check.call([check.place.program, "report", check.results, "--html", page], 25)
+        print(f"page: {page}" if done.code == 0 else f"no page: {done.last_words()}")
+    except Exception as problem:  # the numbers are there without it
+        print(f"no page: {problem}")
+
+
+def shortened(lines, characters):
+    kept, used = [], 0
+    for line in lines:
+        used += len(line) + 1
+        if used > characters:
+            return [*kept, f"({len(lines) - len(kept)} more lines are in the files)"]
+        kept.append(line)
+    return kept
+
+
 def measured(file):
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    """Rows of results; the last may have been cut by a kill."""
+    rows = []
+    for line in file.read_text().splitlines() if file.exists() else []:
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return rows
 
 
 def problems(steps):
-    """Failures, then what this machine lacks, then what is left for --resume."""
+    """What passed, what this machine lacks, what is left, then warnings and failures."""
 
     def of(status):
         return [row for row in steps if row["status"] == status]
 
-    lines = [f"FAILED: {row['step']}: {row['reason']}" for row in of("failed")]
-    lines = lines or ["No step failed."]
+    lines = [f"passed: {', '.join(row['step'] for row in of('ok')) or 'nothing'}"]
     absent = {}
     for row in of("absent"):
-        absent.setdefault(row["reason"], []).append(row["step"])
+        absent.setdefault(row["reason"][:MAX_REASON], []).append(row["step"])
     lines += [f"not possible here: {', '.join(names)}: {reason}" for reason, names in absent.items()]
-    left = [row["step"] for row in of("cut")]
-    if left:
-        lines.append(f"left for --resume: {', '.join(left)}")
-    return lines + [f"passed: {', '.join(row['step'] for row in of('ok')) or 'nothing'}"]
+    left = {}
+    for row in of("cut"):
+        left.setdefault(row["reason"][:MAX_REASON], []).append(row["step"])
+    lines += [f"left for --resume: {', '.join(names)}: {reason}" for reason, names in left.items()]
+    lines += [f"warning: {row['step']}: {warning[:MAX_REASON]}" for row in steps
+              for warning in row.get("warnings") or []]
+    failed = [f"FAILED: {row['step']}: {row['reason'][:MAX_REASON]}" for row in of("failed")]
+    return lines + (failed or ["No step failed."])
 
 
 def facts(steps):
     return [f"{row['step']}: " + ", ".join(f"{key} {value}" for key, value in row["facts"].items())
-            for row in steps if row["status"] == "ok" and row["facts"]]
+            for row in steps if row["facts"] and row["step"] != "versions"]
 
 
 def by_threads(rows):

@@ -140,9 +140,11 @@ if(PYTHON3 AND TARGET fake_nvml)
   set_tests_properties(peers/energy_of_a_gpu PROPERTIES LABELS unit TIMEOUT 60)
 endif()
 if(PYTHON3)
-  add_test(NAME gpu_check/judges
-    COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/gpu_check/judge_test.py ${CMAKE_SOURCE_DIR})
-  set_tests_properties(gpu_check/judges PROPERTIES LABELS commands TIMEOUT 300)
+  foreach(part judge suites keep order)
+    add_test(NAME gpu_check/${part}
+      COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/gpu_check/${part}_test.py ${CMAKE_SOURCE_DIR})
+    set_tests_properties(gpu_check/${part} PROPERTIES LABELS commands TIMEOUT 300)
+  endforeach()
 endif()
 # Random options of every command against an independent reading: a minute, or an hour with
 # FEEDRATE_LONG_TESTS=1. Inputs and digests are made by Python's standard library alone.

@@ -23,6 +23,7 @@ class Check:
         self.results = self.out / "results.jsonl"
         self.tests_file = self.out / "tests.json"
         self.step, self.warnings = "", []
+        self.fused = {}  # what fusions.py compares with, by the batch
         if options.resume or options.kept:
             if options.kept:
                 keep.take_back(self, options.kept)
@@ -45,11 +46,6 @@ class Check:
                     continue
                 rows[row["step"]] = row
         return rows
-
-    def facts_of(self, step):
-        """What an earlier step found; empty if it has not passed."""
-        row = self.steps().get(step)
-        return row["facts"] if row and row["status"] == "ok" else {}
 
     def begin(self, name):
         self.step, self.warnings = name, []

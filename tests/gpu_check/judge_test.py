@@ -124,9 +124,8 @@ class Judging(Case):
                          {"images_per_second": 200.0, "it brings": "+28.0 %", "loss": 6.9,
                           "same bits": False})
         self.forget()
-        self.run_all(only=only[1:2])
-        self.assertEqual(self.row(only[1])["reason"],
-                         "the step 'fused 256' has no result to compare with")
+        self.run_all(only=only[2:3])
+        self.assertEqual(self.row(only[2])["facts"], rows[only[2]]["facts"], "it asks for both again")
 
     def test_learning_is_judged_beside_the_cpu(self):
         check = self.check()

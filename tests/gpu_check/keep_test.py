@@ -31,7 +31,7 @@ class Kept(Case):
         self.assertEqual(self.check(resume=True).results.read_text(), "{}\n")
 
     def test_a_kill_at_any_time_loses_one_step(self):
-        self.says(train=self.trained() | {"sleep": 600})
+        self.says(train=self.trained() | {"sleep": 30})
         script = ("import sys; sys.argv = ['', sys.argv[1], sys.argv[2]]\n"
                   "import pathlib, made_up, steps, check\n"
                   "root = pathlib.Path(sys.argv[2])\n"

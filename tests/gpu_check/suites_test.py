@@ -66,6 +66,7 @@ class Suites(Case):
         self.assertEqual(self.row("tests")["reason"],
                          "1 of 6 tests: Cuda/A.ill/real: found 3, allowed 2")
         self.assertIn("Cuda/A.ill/real", asked)
+        self.assertEqual(list(self.row("culprits")["facts"]), ["Cuda/A.ill/real"])
         self.run_all(resume=True)
         before = len(self.place.asked())
         self.run_all(resume=True)

@@ -152,12 +152,11 @@ class CudaParity : public ::testing::TestWithParam<Device> {
     }
     Rounding rounding;
     const std::vector<double> sums = longest_sums(graph, batch);
-    double closest = 0;
     const auto expect_within = [&](double found, double allowed, const std::string& what) {
       EXPECT_LE(found, allowed) << what << ": " << found / allowed << " of what is allowed";
-      if (found <= closest * allowed) return;
-      closest = found / allowed;
-      ::testing::Test::RecordProperty("closest", join(closest, " of what is allowed: ", what));
+      if (found <= closest_ * allowed) return;
+      closest_ = found / allowed;
+      RecordProperty("closest", join(closest_, " of what is allowed: ", what));
     };
     const auto expect_near = [&](const std::string& what, std::uint64_t step, double terms,
                                  const auto& see) {
@@ -219,6 +218,7 @@ class CudaParity : public ::testing::TestWithParam<Device> {
   }
 
   const Backend* cuda_ = nullptr;
+  mutable double closest_ = 0;  // the largest share of what is allowed that a comparison found
 
   /// Steps replayed so far, on the emulated device.
   std::size_t graphs() const {

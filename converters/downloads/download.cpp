@@ -8,7 +8,9 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <string>
 
+#include "converters/downloads/certificates.h"
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "formats/base/stop.h"
@@ -87,6 +89,7 @@ class Transfer {
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason_);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Transfer::on_bytes);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, this);
+    if (!certificates_.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, certificates_.c_str());
   }
 
   static std::size_t on_bytes(const char* bytes, std::size_t, std::size_t count, void* self) {
@@ -137,10 +140,17 @@ class Transfer {
   }
 
   [[noreturn]] void fail_transfer(CURLcode code) const {
-    fail(what_.url, reason_[0] != '\0' ? reason_ : curl_easy_strerror(code));
+    const std::string reason = reason_[0] != '\0' ? reason_ : curl_easy_strerror(code);
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
+      fail(what_.url, reason, "; the authorities trusted are those of ",
+           certificates_.empty() ? "no file that was found" : certificates_,
+           ": SSL_CERT_FILE names another file");
+    }
+    fail(what_.url, reason);
   }
 
   const Download& what_;
+  const std::string certificates_ = certificates();
   Curl curl_;
   Descriptor file_;
   std::uint64_t have_ = 0;

@@ -1,0 +1,17 @@
+#pragma once
+// The certificate authorities that this system trusts, for programs that carry their own TLS library: each
+// system keeps them in a place of its own, which a library built elsewhere does not know.
+
+#include <span>
+#include <string>
+
+namespace feedrate::converters {
+
+/// Where the distributions keep them as one file: Debian, Red Hat, SUSE, Alpine and others.
+std::span<const char* const> certificate_places();
+
+/// The file that SSL_CERT_FILE names, there or not, else the first of `places` that can be read. Empty where
+/// there is none: the TLS library then looks where it was told to when it was built.
+std::string certificates(std::span<const char* const> places = certificate_places());
+
+}  // namespace feedrate::converters

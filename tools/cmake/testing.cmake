@@ -175,6 +175,9 @@ if(NOT FEEDRATE_SANITIZE) # users of the package would have to link the sanitize
     LABELS commands TIMEOUT 300)
 endif()
 
+add_test(NAME package/version_needs COMMAND ${CMAKE_SOURCE_DIR}/tests/package/version_needs_test.sh)
+set_tests_properties(package/version_needs PROPERTIES LABELS commands TIMEOUT 60)
+
 # Micro-benchmarks: bench_<name> from each tests/<folder>/<name>_bench.cpp. Run by hand, not by CTest.
 function(bench_folder name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_bench.cpp)

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -222,6 +223,18 @@ TEST(UnitArchitecture, every_header_is_guarded_and_says_what_it_is_for) {
     ASSERT_GE(source.lines.size(), 2U) << source.path;
     EXPECT_EQ(source.lines[0], "#pragma once") << source.path;
     EXPECT_TRUE(source.lines[1].starts_with("//")) << source.path;
+  }
+}
+
+TEST(UnitArchitecture, the_python_module_uses_the_stable_interface_alone) {
+  // The module for Python 3.12 and all later ones sees no member of Python's structs, nor macros that
+  // read them. Other builds see both and would compile.
+  const std::regex unstable(
+      R"(->(tp|ob|nb|sq|mp)_\w+|\bPy\w+_(GET_ITEM|SET_ITEM|GET_SIZE|AS_STRING|AS_DOUBLE)\b)");
+  for (const Source& source : sources({"tools/bindings/python"}, {".cpp", ".hpp"})) {
+    for (const std::string& line : source.lines) {
+      EXPECT_FALSE(std::regex_search(line, unstable)) << source.path << ": " << line;
+    }
   }
 }
 

@@ -42,8 +42,10 @@ bool is_no_list(nb::handle given) {
 
 // NumPy's own bool, which is not Python's.
 bool is_numpy_bool(nb::handle given) {
-  const std::string_view type = Py_TYPE(given.ptr())->tp_name;
-  return type == "numpy.bool" || type == "numpy.bool_";
+  const auto its = [&](const char* name) {
+    return nb::cast<std::string>(nb::str(given.type().attr(name)));
+  };
+  return its("__module__") == "numpy" && (its("__name__") == "bool" || its("__name__") == "bool_");
 }
 
 // Takes each item of an iterable, unless is_no_list().

@@ -175,7 +175,12 @@ void expect_start(const LoaderSetup& setup, const LoaderState& start) {
   expect_epoch(start.epoch);
   LoaderOptions options = setup.options;
   options.start = start;
-  detail::Plan(options, setup.epoch_size, setup.shape.bytes());
+  try {
+    detail::Plan(options, setup.epoch_size, setup.shape.bytes());
+  } catch (const detail::Unsuited& problem) {
+    if (problem.setting() != "start") throw;
+    throw Error(std::string(problem.problem()));  // the caller may call the start otherwise
+  }
 }
 
 }  // namespace feedrate::loader

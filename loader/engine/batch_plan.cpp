@@ -14,13 +14,17 @@ namespace {
 constexpr std::size_t max_chunk_bytes = std::size_t{50} << 10;
 constexpr std::size_t max_chunk_images = 64;
 
+std::string images(std::uint64_t number) {
+  return join(number, number == 1 ? " image" : " images");
+}
+
 void check(const LoaderOptions& options, std::uint64_t size) {
   if (size == 0) throw Error("loader: the dataset holds no samples");
   if (options.batch == 0) throw Error("loader: a batch needs at least 1 image");
   const Picks* const picks = options.order.picks;
   const std::uint64_t together = picks != nullptr ? picks->together() : 1;
   if (options.batch % together != 0) {
-    throw Unsuited("batch", options.batch, " images do not hold whole groups of ", together,
+    throw Unsuited("batch", images(options.batch), " cannot hold whole groups of ", together,
                    "; expected a multiple");
   }
   if (picks != nullptr && picks->needs_shuffle() && options.order.window != 0) {
@@ -30,12 +34,12 @@ void check(const LoaderOptions& options, std::uint64_t size) {
     throw Unsuited("shuffle", "it would tear groups apart; they are in a random order anyway");
   if (options.start.position % together != 0) {
     throw Unsuited("start", "position ", options.start.position, " is inside of a group of ",
-                   together, " images; is the state from another order?");
+                   images(together), "; is the state from another order?");
   }
   options.share.check();
   if (options.start.position > size) {
-    throw Unsuited("start", "position ", options.start.position, " is beyond the ", size,
-                   " images of an epoch; is the state from another dataset?");
+    throw Unsuited("start", "position ", options.start.position, " is beyond the ", images(size),
+                   " of an epoch; is the state from another dataset?");
   }
 }
 
@@ -58,9 +62,8 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
   expect_batch_for_each_rank(size);
   expect_batch_for_each_rank(size - first_position_);
   if (per_epoch_ == 0) {
-    throw Unsuited(last_ == LastBatch::drop ? "last" : "ranks", "the dataset's ", size,
-                   " images give rank ", rank_, " of ", ranks_, " no batch (of ", batch_,
-                   " images)");
+    throw Unsuited(last_ == LastBatch::drop ? "last" : "ranks", "an epoch of ", images(size),
+                   " gives rank ", rank_, " of ", ranks_, " no batch (of ", images(batch_), ")");
   }
   const std::size_t fitting =
       std::max<std::size_t>(1, max_chunk_bytes / std::max<std::size_t>(1, image_bytes));
@@ -82,10 +85,10 @@ std::uint32_t Plan::share(std::uint64_t images) const {
 }
 
 // With unequal numbers of batches, ranks would wait for one another for ever.
-void Plan::expect_batch_for_each_rank(std::uint64_t images) const {
-  const std::uint64_t rest = images % step_images_;
+void Plan::expect_batch_for_each_rank(std::uint64_t left) const {
+  const std::uint64_t rest = left % step_images_;
   if (!in_step_ || last_ != LastBatch::partial || rest == 0 || rest / together_ >= ranks_) return;
-  throw Unsuited("last", images, " images in batches of ", batch_, " for each of ", ranks_,
+  throw Unsuited("last", images(left), " in batches of ", batch_, " for each of ", ranks_,
                  " ranks leave ", rest, ", too few for every rank to have a last batch; expected ",
                  "drop or wrap, or another batch");
 }

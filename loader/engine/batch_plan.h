@@ -69,7 +69,7 @@ class Plan {
  private:
   // Batches of this rank in the rest of an epoch, of which `images` are left.
   std::uint64_t batches_in(std::uint64_t images) const;
-  void expect_batch_for_each_rank(std::uint64_t images) const;
+  void expect_batch_for_each_rank(std::uint64_t left) const;
   // This rank's share of `images`.
   std::uint32_t share(std::uint64_t images) const;
 

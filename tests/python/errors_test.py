@@ -81,7 +81,9 @@ class HostileErrors(unittest.TestCase):
             ({"mean": 3.0}, "mean needs pixels='f32'"),
             ({"pixels": "f32", "mean": [1, 2]}, "mean"),
             ({"pixels": "f32", "mean": 0.5, "deviation": 0.5}, "of pixels from 0 to 255"),
-            ({"batch": 1000, "last": "drop"}, "no batch"),
+            ({"batch": 1000, "last": "drop"}, "last: an epoch of 600 images gives rank 0 of 1 no batch"),
+            ({"order": [7], "batch": 2, "last": "drop"}, r"an epoch of 1 image gives .* \(of 2 images\)"),
+            ({"weights": "\udcff"}, r"weights: .* found '\\udcff'"),
         ):
             with self.subTest(options), self.assertRaisesRegex(ValueError, words):
                 feedrate.Loader(mnist(), **options)
@@ -91,12 +93,16 @@ class HostileErrors(unittest.TestCase):
             feedrate.convert("dataset", mnist(), to="recordio", out=place("never"), encode="jpg")
         with self.assertRaisesRegex(ValueError, "position 601 is beyond the 600 images"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 0, "position": 601})
-        with self.assertRaisesRegex(ValueError, "expected an epoch from 0 to 1000000000000"):
+        with self.assertRaisesRegex(ValueError, "state: epoch: expected .* from 0 to 1000000000000, found 9223"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 2**63, "position": 0})
         with self.assertRaisesRegex(ValueError, "'position'"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 0})
 
     def test_values_of_another_type_are_told_from_values_that_are_wrong(self):
+        class Shown:
+            def __repr__(self):
+                return "\udcff"
+
         for options, words in (
             ({"shuffle": 1}, "shuffle: expected True, False or None, found 1"),
             ({"crop_index": 0}, "crop_index: expected True or False, found 0"),
@@ -119,9 +125,24 @@ class HostileErrors(unittest.TestCase):
             ({"weights": b"1" * 600}, "weights: expected"),
             ({"order": b"\1\2"}, "order: expected whole numbers"),
             ({"bach": 3}, "no setting 'bach'; did you mean batch"),
+            ({"\udcff": 3}, r"no setting ''\\udcff''"),
+            ({"seed": Shown()}, r"seed: .* found \\udcff"),
         ):
             with self.subTest(options), self.assertRaisesRegex(TypeError, words):
                 feedrate.Loader(mnist(), **options)
+        for call, words in (
+            (lambda: feedrate.mix(None), "datasets: expected a dict of datasets and weights, found None"),
+            (lambda: feedrate.mix({3: 1}), "datasets: expected a dataset of feedrate.open or its path, found 3"),
+            (lambda: feedrate.mix({mnist(): "a"}), "datasets: at place 0: expected a number, found 'a'"),
+            (lambda: feedrate.Loader(None), "dataset: expected a dataset of feedrate.open or its path, found None"),
+            (lambda: feedrate.open(3), "path: expected a path, found 3"),
+            (lambda: feedrate.verify(None), "path: expected a path, found None"),
+            (lambda: feedrate.recipe(None), "recipe: expected a name, found None"),
+            (lambda: feedrate.recipe("imagenet-train", size=None), "size: expected a number, or two, found None"),
+            (lambda: feedrate.random_resized_crop(scale=(0, None)), "scale: expected a number, or two, found None"),
+        ):
+            with self.subTest(words), self.assertRaisesRegex(TypeError, words):
+                call()
         with self.assertRaisesRegex(TypeError, "state: expected a dict .* found None"):
             feedrate.Loader(mnist()).load_state_dict(None)
         with self.assertRaisesRegex(TypeError, "recipe: expected a name"):

@@ -33,6 +33,7 @@ void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);
 void add_picks(nanobind::module_& module);
 void add_settings(nanobind::module_& module);
+void add_progress(nanobind::module_& module);
 void add_run(nanobind::module_& module);
 
 /// While it lives, this thread is outside Python, without the GIL, so that others run. A daemon
@@ -52,11 +53,19 @@ class OthersRun {
 bool leaving_python();
 void add_exit(nanobind::module_& module);
 
+/// A value that is not of the setting's kind; Python calls that a TypeError.
+class WrongType : public formats::Error {
+ public:
+  using Error::Error;
+};
+
 /// Returns what `make` returns. An Error of `make` is about an option, and becomes a ValueError.
 template <class Make>
 decltype(auto) checked(Make make) {
   try {
     return make();
+  } catch (const WrongType& error) {
+    throw nanobind::type_error(error.what());
   } catch (const formats::Error& error) {
     throw nanobind::value_error(error.what());
   }

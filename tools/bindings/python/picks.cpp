@@ -2,7 +2,6 @@
 
 #include "loader/order/picks.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -48,7 +47,7 @@ EpochPicks weighted(const OpenDataset& dataset, const nb::object& weights,
   const bool balanced = nb::isinstance<nb::str>(weights);
   const std::uint64_t drawn = checked([&] {
     if (!balanced) read_python(weights_row, weights, read);
-    if (balanced && nb::cast<std::string>(weights) != "balanced") {
+    if (balanced && utf8(weights) != "balanced") {
       throw Error(join("weights: expected numbers or 'balanced', found ", shown(weights)));
     }
     return read_draws(dataset, draws);
@@ -89,8 +88,10 @@ EpochPicks mixed(const OpenDataset& dataset, const nb::object& draws, bool shuff
   });
 }
 
-OpenDataset mix(const std::vector<OpenDataset>& datasets, const std::vector<double>& weights) {
+OpenDataset mix(const std::vector<OpenDataset>& datasets, const nb::list& given) {
   return checked([&] {
+    std::vector<double> weights;
+    read_python({.name = "datasets"}, given, weights);
     std::vector<std::shared_ptr<const Dataset>> all;
     OpenDataset made;
     for (std::size_t i = 0; i < datasets.size(); ++i) {

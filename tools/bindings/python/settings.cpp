@@ -47,7 +47,7 @@ LoaderSettings read(const nb::kwargs& given) {
     if (given.contains(name)) read_python(row, given[name], value);
   });
   for (const auto& [key, value] : given) {
-    const auto name = nb::cast<std::string>(key);
+    const std::string name = utf8(key).value_or(shown(key));
     if (std::ranges::find(names, name) != names.end()) continue;
     throw nb::type_error(unknown_kind("setting", name, names).c_str());
   }
@@ -82,17 +82,19 @@ Settings shared(const Settings& of, const nb::object& rank, const nb::object& ra
 std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> start(const Settings& of,
                                                               const nb::dict& state) {
   LoaderState read;
-  const auto take = [&](std::string_view key, std::uint64_t& value) {
-    const nb::str name = text(key);
+  const auto take = [&](const Setting& row, std::uint64_t& value) {
+    const nb::str name = text(row.name);
     if (!state.contains(name)) {
-      throw Error(join("the state has no '", key, "'; expected seed, epoch and position"));
+      throw Error(join("it has no '", row.name, "'; expected seed, epoch and position"));
     }
-    read_python({.name = key}, state[name], value);
+    read_python(row, state[name], value);
   };
-  take("seed", read.seed);
-  take("epoch", read.epoch);
-  take("position", read.position);
-  expect_start(of.setup, read);
+  about("state", [&] {
+    take({.name = "seed"}, read.seed);
+    take({.name = "epoch", .max = loader::max_start_epoch}, read.epoch);
+    take({.name = "position"}, read.position);
+    expect_start(of.setup, read);
+  });
   return {read.seed, read.epoch, read.position};
 }
 

@@ -1,7 +1,5 @@
 #include "tools/bindings/python/values.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <algorithm>
 
 #include "formats/base/kind.h"
@@ -74,14 +72,10 @@ void take_items(const Setting& row, nb::handle given, std::string_view items,
 
 // Without NUL, which would end it for the library.
 std::string text_of(const Setting& row, nb::handle given) {
-  Py_ssize_t size = 0;
-  const char* const text =
-      nb::isinstance<nb::str>(given) ? PyUnicode_AsUTF8AndSize(given.ptr(), &size) : nullptr;
-  PyErr_Clear();
-  if (text == nullptr) refuse_type(row, given);
-  const std::string all(text, static_cast<std::size_t>(size));
-  if (all.empty() || all.find('\0') != std::string::npos) refuse(row, given);
-  return all;
+  std::optional<std::string> text = utf8(given);
+  if (!text) refuse_type(row, given);
+  if (text->empty() || text->find('\0') != std::string::npos) refuse(row, given);
+  return *std::move(text);
 }
 
 // "Literal['u8', 'f32', 'f16']"
@@ -113,7 +107,20 @@ std::string type_of_a_value(const Setting& row) {
 }  // namespace
 
 std::string shown(nb::handle value) {
-  return nb::cast<std::string>(nb::module_::import_("reprlib").attr("repr")(value));
+  const nb::object text = nb::module_::import_("reprlib").attr("repr")(value);
+  const auto bytes =
+      nb::steal<nb::bytes>(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return {bytes.c_str(), bytes.size()};
+}
+
+std::optional<std::string> utf8(nb::handle value) {
+  Py_ssize_t size = 0;
+  const char* const text =
+      nb::isinstance<nb::str>(value) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
+  PyErr_Clear();
+  if (text == nullptr) return std::nullopt;
+  return std::string(text, static_cast<std::size_t>(size));
 }
 
 void take(const Setting& row, nb::handle given, bool& value) {

@@ -7,22 +7,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "formats/base/setting.h"
+#include "tools/bindings/python/native.hpp"
 
 namespace feedrate::tools {
 
-/// A value that is not of the setting's kind; Python calls that a TypeError.
-class WrongType : public formats::Error {
- public:
-  using Error::Error;
-};
-
-/// A value as Python shows it, shortened.
+/// A value as Python shows it, shortened; whatever its repr() holds.
 std::string shown(nanobind::handle value);
+/// A str as UTF-8. Nothing where it is none, or has lone surrogates, which UTF-8 cannot write: names in
+/// Python may have them.
+std::optional<std::string> utf8(nanobind::handle value);
 
 // take() sets a value from Python's. It throws Error, with the refusal, for one that the row does not
 // take, and WrongType for one of another kind.
@@ -58,20 +57,21 @@ void take(const formats::Setting& row, nanobind::handle given, std::optional<Val
   value = nothing ? std::nullopt : std::optional(std::move(read));
 }
 
-/// Sets the value from Python's. Throws Error, which begins with the name of the setting, or
-/// TypeError.
+/// Reads something from Python's values. What that throws begins with `name`.
+template <class Read>
+void about(std::string_view name, const Read& read) {
+  try {
+    read();
+  } catch (const WrongType& error) {
+    throw WrongType(formats::join(name, ": ", error.what()));
+  } catch (const formats::Error& error) {
+    throw formats::Error(formats::join(name, ": ", error.what()));
+  }
+}
+/// Sets the value from Python's. Throws Error, which begins with the name of the setting.
 template <class Value>
 void read_python(const formats::Setting& row, nanobind::handle given, Value& value) {
-  const auto about = [&](const formats::Error& error) {
-    return formats::join(spelled(row, formats::Spelling::python), ": ", error.what());
-  };
-  try {
-    take(typed(row, value), given, value);
-  } catch (const WrongType& error) {
-    throw nanobind::type_error(about(error).c_str());
-  } catch (const formats::Error& error) {
-    throw formats::Error(about(error));
-  }
+  about(spelled(row, formats::Spelling::python), [&] { take(typed(row, value), given, value); });
 }
 
 /// The value as read_python() takes it.

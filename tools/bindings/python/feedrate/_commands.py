@@ -8,6 +8,7 @@ import os
 import subprocess
 from typing import Any, Sequence, Union
 
+from feedrate._data import as_path
 from feedrate._errors import DataError
 from feedrate._program import program
 
@@ -36,10 +37,10 @@ def _words(options: dict[str, Any]) -> list[str]:
 def _run(
     command: str, places: Sequence[_Path], options: dict[str, Any], *first: str
 ) -> dict[str, Any]:
-    for place in places:
-        if not os.path.exists(place):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(place))
-    names = map(os.fspath, places)
+    names = [as_path(place) for place in places]
+    for name in names:
+        if not os.path.exists(name):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     done = subprocess.run(
         [program(), command, *_words(options), "--json", "--", *first, *names],
         stdin=subprocess.DEVNULL,

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import collections.abc
 import errno
 import operator
 import os
+import reprlib
 from typing import Any, Iterator, Mapping, NamedTuple
 
 from feedrate import _native
@@ -178,7 +180,7 @@ def open(path: str | bytes | os.PathLike[str]) -> Dataset:
 
     Raises FileNotFoundError where there is nothing, and DataError where there is no dataset or one
     that is damaged."""
-    name = os.fspath(path)
+    name = as_path(path)
     if not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     try:
@@ -186,6 +188,20 @@ def open(path: str | bytes | os.PathLike[str]) -> Dataset:
     except DataError as error:
         file = error.file or os.fsdecode(name)
         raise DataError(str(error), file, error.sample, error.byte) from None
+
+
+def opened(dataset: Dataset | str | bytes | os.PathLike[str], name: str = "dataset") -> Dataset:
+    """The argument `name`, a dataset or the path of one."""
+    if isinstance(dataset, Dataset):
+        return dataset
+    return open(as_path(dataset, f"{name}: expected a dataset of feedrate.open or its path"))
+
+
+def as_path(path: Any, expected: str = "path: expected a path") -> Any:
+    try:
+        return os.fspath(path)
+    except TypeError:
+        raise TypeError(f"{expected}, found {reprlib.repr(path)}") from None
 
 
 def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:
@@ -200,14 +216,14 @@ def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:
 
     Raises what `open` raises, and ValueError for weights that are not above 0 and for datasets whose
     classes differ."""
-    opened = [
-        dataset if isinstance(dataset, Dataset) else open(dataset) for dataset in datasets.keys()
-    ]
-    if any(dataset._native.is_mix for dataset in opened):
+    if not isinstance(datasets, collections.abc.Mapping):
+        raise TypeError(f"datasets: expected a dict of datasets and weights, found {reprlib.repr(datasets)}")
+    members = [opened(dataset, "datasets") for dataset in datasets]
+    if any(member._native.is_mix for member in members):
         raise ValueError("mix: a mix cannot be a part of one; name its datasets instead")
-    weights = [float(weight) for weight in datasets.values()]
-    mixed = [(dataset.info["path"], weight) for dataset, weight in zip(opened, weights)]
-    return Dataset(_native.mix([dataset._native for dataset in opened], weights), mixed)
+    weights = list(datasets.values())
+    native = _native.mix([member._native for member in members], weights)
+    return Dataset(native, [(one.info["path"], float(weight)) for one, weight in zip(members, weights)])
 
 
 def _mix_again(mixed: list[tuple[str, float]]) -> Dataset:

@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal
 
 from feedrate import _native
-from feedrate._data import Array, Batch, Dataset, open
+from feedrate._data import Array, Batch, Dataset, opened
 from feedrate._settings import SETTINGS, takes_settings
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Loader:
 
         Settings that the shell and C have, too:
         """
-        self.dataset = dataset if isinstance(dataset, Dataset) else open(dataset)
+        self.dataset = opened(dataset)
         order, weights = _kept(order), _kept(weights)
         settings = {name: _kept(value) for name, value in settings.items()}
         self._arguments = {

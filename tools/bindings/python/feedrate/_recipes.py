@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import operator
+import reprlib
 from decimal import Decimal
 from typing import SupportsIndex
 
@@ -35,8 +36,8 @@ def recipe(name: str, **parameters: float | tuple[float, float]) -> Recipe:
     height, from and to) and flip (the share of images that are mirrored); imagenet-eval size and
     resize (the short side); cifar-train pad (black pixels on each side) and flip; caffe size, resize
     and flip; caffe-eval size and resize. Raises ValueError, with the nearest name."""
-    words = (f"{key}={_parameter(value)}" for key, value in parameters.items())
-    return _named(":".join((name, *words)))
+    words = [f"{key}={_parameter(key, value)}" for key, value in parameters.items()]
+    return _named(":".join((name, *words)) if words else name)
 
 
 def random_resized_crop(
@@ -124,10 +125,14 @@ def _named(text: str) -> Recipe:
     return Recipe(_native.recipe_name(text))
 
 
-def _parameter(value: float | tuple[float, float]) -> str:
+def _parameter(name: str, value: float | tuple[float, float]) -> str:
     if isinstance(value, (tuple, list)):
-        return "-".join(map(_parameter, value))
-    if isinstance(value, SupportsIndex):
-        return str(operator.index(value))
-    # Digits without an exponent, which read back as the same number.
-    return format(Decimal(repr(float(value))), "f")
+        return "-".join(_parameter(name, one) for one in value)
+    try:
+        if isinstance(value, SupportsIndex):
+            return str(operator.index(value))
+        # Digits without an exponent, which read back as the same number.
+        return format(Decimal(repr(float(value))), "f")
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: expected a number, or two, found {reprlib.repr(value)}") from None

@@ -2,6 +2,7 @@
 
 import array
 import gc
+import itertools
 import os
 import signal
 import threading
@@ -9,7 +10,7 @@ import time
 import unittest
 
 import feedrate
-from support import IMAGES, content, mnist, patience, photographs, python
+from support import IMAGES, INTERRUPTS, content, interrupted_run, mnist, patience, photographs, python
 
 
 def threads_now():
@@ -162,6 +163,32 @@ class UnitInterruptions(unittest.TestCase):
         finally:
             signal.signal(signal.SIGALRM, old)
         self.assertLess(took[1], took[0] / 2)
+
+    def test_ctrl_c_loses_no_batch_and_repeats_none(self):
+        def indices(loader, batches):
+            return [content(batch)[2] for batch in itertools.islice(loader, batches)]
+
+        for options in {"threads": 2}, {"threads": 0}, {"threads": 2, "transform": lambda batch: batch}:
+            def make():
+                return feedrate.Loader(mnist(), batch=5, epochs=None, **options)
+
+            seen = interrupted_run(make, INTERRUPTS)
+            self.assertGreater(len(seen), INTERRUPTS)
+            self.assertEqual(indices(seen, None), indices(make(), len(seen)), options)
+
+    def test_a_batch_whose_transform_fails_comes_again(self):
+        def transform(batch):
+            failed.append(batch.number)
+            if failed == [0, 1, 2, 3]:
+                raise KeyError(batch.number)
+            return batch.number
+
+        failed = []
+        loader = feedrate.Loader(mnist(), batch=100, transform=transform)
+        with self.assertRaises(KeyError):
+            list(loader)
+        self.assertEqual(loader.state_dict()["position"], 300)
+        self.assertEqual(list(loader), [3, 4, 5])
 
     def test_an_interpreter_ends_with_loaders_at_work(self):
         code = """

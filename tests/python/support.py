@@ -3,7 +3,9 @@
 import atexit
 import json
 import os
+import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +14,7 @@ import feedrate
 from feedrate._program import program
 
 IMAGES = 600
+INTERRUPTS = 500 if os.environ.get("FEEDRATE_LONG_TESTS") == "1" else 25
 patience = 60  # seconds, for what must not hang, on a busy machine
 
 _directory = tempfile.mkdtemp(prefix="feedrate-python-")
@@ -70,3 +73,29 @@ def python(code, *arguments):
 
 def content(batch):
     return batch.images.tobytes(), batch.labels.tobytes(), batch.indices.tobytes()
+
+
+def interrupted_run(make, interrupts):
+    """Iterates over make() again and again until that many Ctrl-C at random moments have come; whenever one
+    has, another make() goes on at the state of then. Returns what came out of the iterations."""
+    draws = random.Random(1)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)  # what Ctrl-C does
+    seen, state, longest = [], None, 0.001
+    try:
+        for _ in range(interrupts):
+            loader = make()
+            if state is not None:
+                loader.load_state_dict(state)
+            had = len(seen)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, draws.uniform(1e-6, longest))
+                while True:
+                    for one in loader:
+                        seen.append(one)
+            except KeyboardInterrupt:
+                state = loader.state_dict()
+            longest *= 1.3 if len(seen) < had + 10 else 0.9  # nothing comes before threads have started
+        return seen
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -80,6 +80,7 @@ NB_MODULE(_native, module) {
   add_dataset(module);
   add_picks(module);
   add_settings(module);
+  add_progress(module);
   add_run(module);
   add_exit(module);
   module.def("recipes", recipe_summaries, "Name and summary of every recipe.");

@@ -1,19 +1,17 @@
-// feedrate._native.Run and .Progress: a loader at work, and how far it has come.
+// feedrate._native.Run: a loader at work.
 
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/tuple.h>
 
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "formats/base/fork_mutex.h"
 #include "tools/bindings/c/forks.h"
 #include "tools/bindings/python/memory.hpp"
+#include "tools/bindings/python/progress.hpp"
 #include "tools/bindings/python/settings.hpp"
 
 namespace feedrate::tools {
@@ -26,56 +24,11 @@ namespace {
 using loader::Batch;
 using loader::Loader;
 using loader::LoaderOptions;
-using loader::LoaderState;
 using loader::PixelLayout;
 using loader::PixelType;
 
 // How often a wait looks for Ctrl-C, and for close().
 constexpr std::chrono::milliseconds attention{50};
-
-/// How far Python's Loader has come. Its runs have it in common, and take turns: only the newest
-/// one hands out batches, so that each is handed out once. Any thread; nothing waits for long.
-class Progress {
- public:
-  explicit Progress(LoaderState start) : state_(start) {}
-
-  struct Turn {
-    std::uint64_t number;
-    LoaderState start;
-  };
-
-  LoaderState state() const {
-    const std::lock_guard lock(mutex_);
-    return state_;
-  }
-  /// Ends the turn there is, at `state`.
-  void go_to(LoaderState state) {
-    const std::lock_guard lock(mutex_);
-    ++turn_;
-    state_ = state;
-  }
-  /// Ends the turn there is, where it stands, and begins another.
-  Turn begin() {
-    const std::lock_guard lock(mutex_);
-    return {++turn_, state_};
-  }
-  bool lasts(std::uint64_t turn) const {
-    const std::lock_guard lock(mutex_);
-    return turn == turn_;
-  }
-  /// Whether a batch may be handed out in `turn`. If so, `behind` is the state from now on.
-  bool advance(std::uint64_t turn, LoaderState behind) {
-    const std::lock_guard lock(mutex_);
-    if (turn == turn_) state_ = behind;
-    return turn == turn_;
-  }
-
- private:
-  // One for all: a child may ask how far its parent's loader had come.
-  static inline ForkMutex& mutex_ = *new ForkMutex;
-  LoaderState state_;
-  std::uint64_t turn_ = 0;
-};
 
 void notice_signals() {
   const nb::gil_scoped_acquire gil;
@@ -93,8 +46,12 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// (images, labels, indices, number, epoch, last_of_epoch, own_share), or None at the end.
+  /// Takes a batch: (taken, (images, labels, indices, number, epoch, last_of_epoch, own_share)), or None
+  /// at the end.
   nb::object next();
+  /// Says that a batch that was taken is its receiver's from now on. The setter of a property, since Python
+  /// handles signals behind calls, but not behind an assignment: nothing comes between it and a `return`.
+  void hand_out(Progress::Taken batch);
   nb::dict stats();
   void add_transform(double seconds) { transform_seconds_.fetch_add(seconds); }
   /// Ends the threads, also while others wait for a batch. Batches stay.
@@ -154,6 +111,11 @@ void Run::expect_own_process() const {
       "'spawn' or 'forkserver'");
 }
 
+[[noreturn]] void refuse_ended() {
+  throw std::runtime_error(
+      "this iteration was ended by close(), load_state_dict() or a newer iteration");
+}
+
 // Without the GIL, so that other Python threads run.
 Run::Lock Run::lock() {
   Lock lock(mutex_, std::defer_lock);
@@ -172,8 +134,10 @@ bool Run::await() {
 
 nb::object Run::next() {
   expect_own_process();
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();  // before there is a batch to lose
   Batch batch;
   std::shared_ptr<const std::byte> memory;
+  Progress::Taken taken;
   bool ended = false;
   {
     const OthersRun others_run;
@@ -181,16 +145,17 @@ nb::object Run::next() {
     if (const Batch* next = await() ? loader_->next() : nullptr) {
       batch = *next;
       memory = loader_->keep();
-      ended = !progress_->advance(turn_.number, loader_->state());
-    } else {
-      ended = !progress_->lasts(turn_.number);
+      taken = progress_->take(turn_.number, loader_->state());
     }
+    ended = !progress_->lasts(turn_.number);
   }
-  if (ended) {
-    throw std::runtime_error(
-        "this iteration was ended by close(), load_state_dict() or a newer iteration");
-  }
-  return memory ? arrays(batch, std::move(memory)) : nb::none();
+  if (ended) refuse_ended();
+  if (!memory) return nb::none();
+  return nb::make_tuple(taken, arrays(batch, std::move(memory)));
+}
+
+void Run::hand_out(Progress::Taken batch) {
+  if (!progress_->hand_out(batch)) refuse_ended();
 }
 
 nb::object Run::arrays(const Batch& batch, std::shared_ptr<const std::byte> memory) const {
@@ -264,36 +229,18 @@ void Run::close() noexcept {
   loader_.reset();
 }
 
-std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> numbers(const LoaderState& state) {
-  return {state.seed, state.epoch, state.position};
-}
-
 }  // namespace
 
 void add_run(nb::module_& module) {
-  nb::class_<Progress>(module, "Progress", "How far a loader has come.")
-      .def(
-          "__init__",
-          [](Progress* self, std::uint64_t seed) {
-            new (self) Progress({seed, 0, 0});
-          },
-          nb::arg("seed"))
-      .def_prop_ro(
-          "state", [](const Progress& progress) { return numbers(progress.state()); },
-          "seed, epoch, position")
-      .def(
-          "go_to",
-          [](Progress& progress, std::uint64_t seed, std::uint64_t epoch, std::uint64_t position) {
-            progress.go_to({seed, epoch, position});
-          },
-          nb::arg("seed"), nb::arg("epoch"), nb::arg("position"))
-      .def("end_turn", [](Progress& progress) { progress.begin(); });
   nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
       .def(nb::init<const Settings&, std::shared_ptr<Progress>, std::uint64_t, const nb::object&,
                     const nb::object&>(),
            nb::arg("settings"), nb::arg("progress"), nb::arg("epochs"), nb::arg("pin").none(),
            nb::arg("unpin").none())
       .def("next", &Run::next)
+      .def_prop_rw(
+          "handed_out", [](const Run&) { return nb::none(); }, &Run::hand_out,
+          "What next() took, to be set once its receiver has it.")
       .def("stats", &Run::stats)
       .def("add_transform", &Run::add_transform, nb::arg("seconds"))
       .def("close", &Run::close);

@@ -49,12 +49,14 @@ class Loader:
 
     Iterating starts the threads; dropping the iterator, an exception in the loop or the last batch
     ends them. Ctrl-C interrupts the wait for a batch. The next iteration goes on behind the last
-    batch handed out, and one iteration at a time is alive: a new one ends the one before. After a
-    fork, the child needs a loader of its own.
+    batch handed out: one that Ctrl-C, or an exception in `transform`, kept from a `for` loop comes
+    again. One iteration at a time is alive: a new one ends the one before. After a fork, the child
+    needs a loader of its own.
 
     Any Python thread may call anything at any time, with or without a GIL; others run while one waits.
     Threads that share an iterator share its batches: each batch goes to one of them, and an exception
-    ends the iteration for all.
+    ends the iteration for all. The state is then behind the batches that were handed out without a
+    gap.
 
     A pickle of a loader is its settings and where it stands.
 
@@ -252,12 +254,16 @@ class _Iteration:
         if run is None:
             raise StopIteration
         try:
-            given = run.next()
-            if given is None:
+            taking = run.next()
+            if taking is None:
                 raise StopIteration
-            batch = self._loader._batch(*given)
-            transform = self._loader._transform
-            return batch if transform is None else _timed(run, transform, batch)
+            taken, values = taking
+            given: Any = self._loader._batch(*values)
+            if self._loader._transform is not None:
+                given = _timed(run, self._loader._transform, given)
+            # Last of all, and no call: Ctrl-C loses the batch before, when it comes again, or not at all.
+            run.handed_out = taken
+            return given
         except BaseException:
             self._run = None  # ends the threads
             raise

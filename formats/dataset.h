@@ -72,6 +72,11 @@ class Dataset {
   /// Throws Error naming file, index and offset on damage.
   virtual Sample read(std::uint64_t index, Scratch& scratch) const = 0;
 
+  /// The label of read(index), for less where the format keeps labels apart from images.
+  virtual std::int32_t label(std::uint64_t index, Scratch& scratch) const {
+    return read(index, scratch).label;
+  }
+
   /// Asks the system to load what read(index) needs, and does not wait for it: a hint, which
   /// changes no result and never throws. Any thread. False when hints are pointless for every
   /// index, because the samples are in memory anyway.

@@ -66,6 +66,11 @@ Sample Joined::read(std::uint64_t index, Scratch& scratch) const {
   return found.dataset.read(found.index, scratch);
 }
 
+std::int32_t Joined::label(std::uint64_t index, Scratch& scratch) const {
+  const LocatedSample found = locate(index);
+  return found.dataset.label(found.index, scratch);
+}
+
 bool Joined::look_ahead(std::uint64_t index) const {
   const LocatedSample found = locate(index);
   found.dataset.look_ahead(found.index);

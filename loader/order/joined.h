@@ -21,6 +21,7 @@ class Joined final : public formats::Dataset {
   formats::LocatedSample locate(std::uint64_t index) const override;
 
   formats::Sample read(std::uint64_t index, formats::Scratch& scratch) const override;
+  std::int32_t label(std::uint64_t index, formats::Scratch& scratch) const override;
   bool look_ahead(std::uint64_t index) const override;
   void prefetch(std::span<const std::uint64_t> indices) const override;
   formats::SamplePlace place(std::uint64_t index) const override;

@@ -41,7 +41,7 @@ std::vector<std::int32_t> labels_of(const Dataset& dataset) {
   labels.reserve(dataset.size());
   Scratch scratch;
   for (std::uint64_t index = 0; index < dataset.size(); ++index) {
-    labels.push_back(dataset.read(index, scratch).label);
+    labels.push_back(dataset.label(index, scratch));
     if (labels.back() < 0) {
       fail(dataset.info().path, "sample ", index, ": label ", labels.back(), " is no class");
     }

@@ -64,7 +64,7 @@ struct MixMember {
 std::unique_ptr<const Picks> mixed(std::vector<MixMember> members, std::uint64_t draws,
                                    bool shuffle);
 
-/// The label of every sample; reads each once. Throws Error for a sample that cannot be read, and
+/// The label of every sample. Throws Error for a sample that cannot be read, and
 /// for a label below 0.
 std::vector<std::int32_t> labels_of(const formats::Dataset& dataset);
 /// Weights with which every class is drawn as often as any other.

@@ -60,6 +60,34 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
         done = python(code, mnist())
         self.assertLess(int(done.stdout), 40, done.stderr)  # MiB; 65,536 images are 49 in each slot
 
+    def test_memory_waits_for_the_next_iteration_until_close(self):
+        pins, blocks = [], set()
+
+        def pin(address, size):
+            pins.append(size)
+            blocks.add(address)
+
+        loader = feedrate.Loader(mnist(), batch=300, epochs=None, threads=1)
+        loader._pin = pin, blocks.remove
+        kept = next(iter(loader))
+        first = len(pins)
+        self.assertGreaterEqual(first, 3)
+        for _ in range(5):
+            for _batch in loader:
+                break
+        self.assertLessEqual(len(pins), first + 2, "two are kept, the others go from iteration to iteration")
+        expected = content(kept)
+        loader.close()
+        del _batch
+        self.assertEqual(len(blocks), 1)
+        self.assertEqual(content(kept), expected)
+        del kept
+        self.assertEqual(blocks, set())
+        short = feedrate.Loader(mnist(), batch=300, threads=1)
+        short._pin = pin, blocks.remove
+        self.assertEqual(len([batch.number for batch in short]), 2)
+        self.assertEqual(blocks, set(), "at the end of the run")
+
     def test_abandoned_iterators_end_their_threads(self):
         loader = feedrate.Loader(mnist(), batch=10, threads=4, epochs=None)
         for _ in range(3):

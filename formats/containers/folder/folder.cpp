@@ -62,6 +62,10 @@ class FolderDataset final : public Dataset {
     }
   }
 
+  std::int32_t label(std::uint64_t index, Scratch&) const override {
+    return files_.images[index].label;
+  }
+
   bool look_ahead(std::uint64_t index) const override {
     prefetch_file_at(directory_, files_.path(files_.images[index]));
     return true;

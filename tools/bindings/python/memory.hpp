@@ -3,22 +3,38 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "loader/batch.h"
 
 namespace feedrate::tools {
 
-/// The memory of one loader's batches. Whatever it gave must be returned before it dies.
-class BatchMemory {
+/// The memory of one loader's batches, which goes from one run to the next: fresh memory costs more than
+/// the images that are written into it. Whatever it gave must be returned before it dies. Any thread.
+class BatchMemory final : public loader::PixelMemory {
  public:
-  virtual ~BatchMemory() = default;
-  virtual loader::PixelMemory& pixels() = 0;
-};
+  /// Memory of `source`.
+  explicit BatchMemory(std::unique_ptr<PixelMemory> source) : source_(std::move(source)) {}
+  ~BatchMemory() override;
 
-/// Plain memory if `pin` is None. Otherwise pin(address, bytes) is called for every piece of it, and
-/// unpin(address) before it is freed; what pin raises ends the loader with an Error. Needs the GIL;
-/// pixels() then takes it when it has to.
-std::shared_ptr<BatchMemory> memory_of(const nanobind::object& pin, const nanobind::object& unpin);
+  /// For a run that starts: from now on, up to that many blocks that nobody uses are kept.
+  void keep(std::size_t blocks);
+  /// Frees what nobody uses, and keeps nothing that is returned, until the next run.
+  void free() noexcept;
+
+  std::byte* allocate(std::size_t bytes) override;
+  void release(std::byte* memory, std::size_t bytes) noexcept override;
+
+ private:
+  void free(const std::vector<std::byte*>& blocks, std::size_t bytes) noexcept;
+
+  const std::unique_ptr<PixelMemory> source_;
+  // Under a lock that a child finds open: a loader without threads may go on there.
+  std::size_t bytes_ = 0;  // of each idle block
+  std::size_t kept_ = 0;
+  std::vector<std::byte*> idle_;  // has room for `kept_`
+};
 
 }  // namespace feedrate::tools

@@ -3,6 +3,7 @@
 
 #include "tools/bindings/python/native.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "loader/bad.h"
@@ -68,6 +69,23 @@ nb::object array(void* first, std::initializer_list<std::size_t> dims, nb::dlpac
                                              nb::device::cpu::value));
 }
 
+nb::object part(const nb::ndarray<>& of, std::size_t first, std::optional<std::size_t> count) {
+  std::vector<std::size_t> dims;
+  std::size_t row = of.itemsize();
+  for (std::size_t axis = 1; axis < of.ndim(); ++axis) {
+    dims.push_back(of.shape(axis));
+    row *= of.shape(axis);
+  }
+  if (count) dims.insert(dims.begin(), *count);
+  // Owned by a copy of what is one already, which keeps the memory.
+  auto* keeper = new nb::ndarray<>(of);
+  const nb::capsule owner(keeper,
+                          [](void* held) noexcept { delete static_cast<nb::ndarray<>*>(held); });
+  void* const start = static_cast<std::byte*>(of.data()) + first * row;
+  return nb::cast(nb::ndarray<nb::array_api>(start, dims.size(), dims.data(), owner, nullptr,
+                                             of.dtype(), nb::device::cpu::value));
+}
+
 }  // namespace feedrate::tools
 
 NB_MODULE(_native, module) {
@@ -80,9 +98,12 @@ NB_MODULE(_native, module) {
   add_dataset(module);
   add_picks(module);
   add_settings(module);
+  add_labels(module);
+  add_memory(module);
   add_progress(module);
   add_run(module);
   add_exit(module);
+  module.def("part", part, nb::arg("of"), nb::arg("first"), nb::arg("count").none());
   module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
   module.def(
       "recipe_name", [](const nb::object& text) { return std::string(recipe(text).name()); },

@@ -8,6 +8,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "formats/base/error.h"
@@ -33,6 +34,8 @@ void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);
 void add_picks(nanobind::module_& module);
 void add_settings(nanobind::module_& module);
+void add_labels(nanobind::module_& module);
+void add_memory(nanobind::module_& module);
 void add_progress(nanobind::module_& module);
 void add_run(nanobind::module_& module);
 
@@ -74,5 +77,9 @@ decltype(auto) checked(Make make) {
 /// `dims` long, dense, and owned by `owner`: any library can take it by DLPack.
 nanobind::object array(void* first, std::initializer_list<std::size_t> dims,
                        nanobind::dlpack::dtype type, nanobind::handle owner);
+
+/// array[first:first + count], or array[first] where there is no count: the same memory.
+nanobind::object part(const nanobind::ndarray<>& of, std::size_t first,
+                      std::optional<std::size_t> count);
 
 }  // namespace feedrate::tools

@@ -40,8 +40,8 @@ void notice_signals() {
 class Run {
  public:
   /// `epochs`: of the whole progress; 0: without end.
-  Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint64_t epochs,
-      const nb::object& pin, const nb::object& unpin);
+  Run(const Settings& settings, std::shared_ptr<Progress> progress,
+      std::shared_ptr<BatchMemory> memory, std::uint64_t epochs);
   ~Run() { close(); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -67,6 +67,7 @@ class Run {
 
   OpenDataset dataset_;
   std::shared_ptr<const loader::Picks> picks_;
+  std::shared_ptr<const OwnLabels> labels_;
   std::shared_ptr<Progress> progress_;
   Progress::Turn turn_;
   unsigned generation_;
@@ -78,19 +79,20 @@ class Run {
   std::unique_ptr<Loader> loader_;  // null: closed, or nothing is left
 };
 
-Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint64_t epochs,
-         const nb::object& pin, const nb::object& unpin)
+Run::Run(const Settings& settings, std::shared_ptr<Progress> progress,
+         std::shared_ptr<BatchMemory> memory, std::uint64_t epochs)
     : dataset_(settings.dataset),
       picks_(settings.picks),
+      labels_(settings.labels),
       progress_(std::move(progress)),
       turn_(progress_->begin()),
       generation_(fork_generation()),
-      memory_(memory_of(pin, unpin)) {
+      memory_(std::move(memory)) {
   if (epochs != 0 && turn_.start.epoch >= epochs) return;
   LoaderOptions options = settings.setup.options;
   options.start = turn_.start;
   options.epochs = epochs != 0 ? epochs - turn_.start.epoch : 0;
-  options.engine.memory = &memory_->pixels();
+  options.engine.memory = memory_.get();
   if (generation_ > 0 && threads_before_fork() && options.threads > 0) {
     throw std::runtime_error(
         "this process was forked from one whose loaders had started threads, which a fork does "
@@ -101,6 +103,7 @@ Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint
   if (options.threads > 0) note_threads();
   loader_ = checked(
       [&] { return std::make_unique<Loader>(*dataset_.data, *settings.setup.recipe, options); });
+  memory_->keep(loader_->slots());
 }
 
 void Run::expect_own_process() const {
@@ -189,7 +192,10 @@ nb::object Run::arrays(const Batch& batch, std::shared_ptr<const std::byte> memo
                                 ? array(first, {count, channels, height, width}, type, owner)
                                 : array(first, {count, height, width, channels}, type, owner);
   const auto integers = nb::dtype<std::int64_t>();
-  return nb::make_tuple(images, array(numbers->labels.data(), {count}, integers, numbers_owner),
+  const nb::object labels = labels_
+                                ? labels_->of(batch.indices)
+                                : array(numbers->labels.data(), {count}, integers, numbers_owner);
+  return nb::make_tuple(images, labels,
                         array(numbers->indices.data(), {count}, integers, numbers_owner),
                         batch.number, batch.epoch, batch.last_of_epoch, batch.own_share);
 }
@@ -233,10 +239,9 @@ void Run::close() noexcept {
 
 void add_run(nb::module_& module) {
   nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
-      .def(nb::init<const Settings&, std::shared_ptr<Progress>, std::uint64_t, const nb::object&,
-                    const nb::object&>(),
-           nb::arg("settings"), nb::arg("progress"), nb::arg("epochs"), nb::arg("pin").none(),
-           nb::arg("unpin").none())
+      .def(nb::init<const Settings&, std::shared_ptr<Progress>, std::shared_ptr<BatchMemory>,
+                    std::uint64_t>(),
+           nb::arg("settings"), nb::arg("progress"), nb::arg("memory"), nb::arg("epochs"))
       .def("next", &Run::next)
       .def_prop_rw(
           "handed_out", [](const Run&) { return nb::none(); }, &Run::hand_out,

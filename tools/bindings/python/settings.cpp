@@ -3,6 +3,7 @@
 #include "tools/bindings/python/settings.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -65,9 +66,10 @@ void expect(std::string_view setting, const nb::object& value, std::string_view 
 }
 
 Settings set_up(OpenDataset dataset, std::shared_ptr<const loader::Picks> picks,
-                LoaderSettings asked) {
+                std::shared_ptr<OwnLabels> labels, LoaderSettings asked) {
   loader::LoaderSetup setup = loader::set_up(asked, *dataset.data, picks.get(), Spelling::python);
-  return {std::move(dataset), std::move(picks), std::move(asked), std::move(setup)};
+  return {std::move(dataset), std::move(picks), std::move(labels), std::move(asked),
+          std::move(setup)};
 }
 
 /// The same for the share of another rank.
@@ -75,7 +77,7 @@ Settings shared(const Settings& of, const nb::object& rank, const nb::object& ra
   LoaderSettings asked = of.asked;
   read_python(row_of(asked, asked.rank), rank, asked.rank);
   read_python(row_of(asked, asked.ranks), ranks, asked.ranks);
-  return set_up(of.dataset, of.picks, std::move(asked));
+  return set_up(of.dataset, of.picks, of.labels, std::move(asked));
 }
 
 /// Seed, epoch and position of a state, checked.
@@ -137,20 +139,28 @@ void add_settings(nb::module_& module) {
       .def(
           "__init__",
           [](Settings* self, const OpenDataset& dataset, const EpochPicks* picks,
-             const nb::kwargs& given) {
+             std::shared_ptr<OwnLabels> labels, const nb::kwargs& given) {
             new (self) Settings(checked([&] {
               const LoaderSettings asked = read(given);
               if (picks != nullptr && picks->drawn) check_drawn(asked, Spelling::python);
-              return set_up(dataset, picks != nullptr ? picks->picks : nullptr, asked);
+              return set_up(dataset, picks != nullptr ? picks->picks : nullptr, std::move(labels),
+                            asked);
             }));
           },
-          nb::arg("dataset"), nb::arg("picks").none(), nb::arg("settings"))
+          nb::arg("dataset"), nb::arg("picks").none(), nb::arg("labels").none(),
+          nb::arg("settings"))
       .def(
           "shared",
           [](const Settings& settings, const nb::object& rank, const nb::object& ranks) {
             return checked([&] { return shared(settings, rank, ranks); });
           },
           nb::arg("rank"), nb::arg("ranks"), "The same of another rank.")
+      .def(
+          "listing",
+          [](const Settings& of, const EpochPicks& picks) {
+            return checked([&] { return set_up(of.dataset, picks.picks, of.labels, of.asked); });
+          },
+          nb::arg("picks"), "The same of an epoch that holds these.")
       .def(
           "start",
           [](const Settings& settings, const nb::dict& state) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "loader/settings.h"
+#include "tools/bindings/python/labels.hpp"
 #include "tools/bindings/python/native.hpp"
 
 namespace feedrate::tools {
@@ -12,6 +13,7 @@ namespace feedrate::tools {
 struct Settings {
   OpenDataset dataset;
   std::shared_ptr<const loader::Picks> picks;  // of `setup`; null: every sample once an epoch
+  std::shared_ptr<OwnLabels> labels;           // in place of classes; null: none
   loader::LoaderSettings asked;
   loader::LoaderSetup setup;  // of a run from the start
 };

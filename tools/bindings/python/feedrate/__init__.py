@@ -11,6 +11,8 @@
 and `advise` run the commands of those names; the program `feedrate` has the others.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from feedrate import _native
 
 _native.expect_main_interpreter()
@@ -36,6 +38,19 @@ from feedrate._recipes import (
     rgb,
 )
 from feedrate._native import recipes, version as __version__
+
+if TYPE_CHECKING:
+    from feedrate import torch as torch
+
+
+def __getattr__(name: str) -> Any:
+    """feedrate.torch, which imports PyTorch, when it is first used."""
+    if name == "torch":
+        import importlib
+
+        return importlib.import_module("feedrate.torch")
+    raise AttributeError(f"module 'feedrate' has no attribute {name!r}")
+
 
 __all__ = [
     "Array",

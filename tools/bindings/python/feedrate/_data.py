@@ -5,10 +5,14 @@ import errno
 import operator
 import os
 import reprlib
-from typing import Any, Iterator, Mapping, NamedTuple
+import struct
+from typing import Any, Iterator, Mapping, NamedTuple, SupportsIndex, overload
 
 from feedrate import _native
 from feedrate._errors import DataError
+
+
+_CODES = {"uint8": "B", "float32": "f", "float16": "e", "int64": "q"}  # of the module struct
 
 
 class Array:
@@ -51,8 +55,46 @@ class Array:
         """A copy of the values, in the machine's byte order."""
         return memoryview(self._native).tobytes()
 
+    def tolist(self) -> list[Any]:
+        """The values, in lists of lists."""
+        if len(self.shape) > 1:
+            return [part.tolist() for part in self._parts()]
+        return list(struct.unpack(f"={len(self)}{_CODES[self.dtype]}", self.tobytes()))
+
     def __len__(self) -> int:
         return self.shape[0]
+
+    @overload
+    def __getitem__(self, place: slice) -> Array: ...
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Any: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Any:
+        """The part at a place of the first dimension, or at some of them in a row: an `Array` of the same
+        memory; of one dimension, the number there. `numpy.asarray(array)` takes any other index."""
+        if isinstance(place, slice):
+            first, last, step = place.indices(len(self))
+            if step != 1:
+                raise ValueError(f"expected a slice of step 1, found {place!r}; numpy.asarray(array) takes any")
+            count = max(last - first, 0)
+            return Array(_native.part(self._native, first, count), (count, *self.shape[1:]), self.dtype)
+        try:
+            number = operator.index(place)
+        except TypeError:
+            raise TypeError(
+                f"expected a whole number or a slice, found {reprlib.repr(place)}; numpy.asarray(array) takes any"
+            ) from None
+        first = number + len(self) if number < 0 else number
+        if not 0 <= first < len(self):
+            raise IndexError(f"place {number} is outside the array's {len(self)}")
+        if len(self.shape) == 1:
+            return self[first : first + 1].tolist()[0]
+        return Array(_native.part(self._native, first, None), self.shape[1:], self.dtype)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def _parts(self) -> Iterator[Array]:
+        return iter(self)
 
     def __repr__(self) -> str:
         return f"feedrate.Array({' x '.join(map(str, self.shape))} {self.dtype})"
@@ -72,7 +114,7 @@ class Batch:
     count x height x width x channels with layout="nhwc", as u8 usually is; count x channels x height x
     width with "nchw", as f32 and f16 usually are."""
     labels: Array
-    """int64: the class of each image, from 0."""
+    """int64: the class of each image, from 0; or what `Loader(labels=...)` says, int64 or float32."""
     indices: Array
     """int64: where each image is in the dataset."""
     number: int
@@ -136,6 +178,7 @@ class Dataset:
         self._native = native
         self._mixed = mixed
         self._info: dict[str, Any] = native.info()
+        self._targets: list[int] | None = None
 
     @property
     def info(self) -> dict[str, Any]:
@@ -147,6 +190,24 @@ class Dataset:
     def classes(self) -> list[str]:
         """The names of the classes, by label; empty where not known."""
         return list(self._info["class_names"])
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The label of each of `classes`."""
+        return {name: label for label, name in enumerate(self.classes)}
+
+    @property
+    def targets(self) -> list[int]:
+        """The label of every sample. The first call reads the dataset's labels, and no image where the
+        format keeps them apart."""
+        if self._targets is None:
+            self._targets = _native.classes_of(self._native)
+        return list(self._targets)
+
+    @property
+    def label_lists(self) -> list[list[float]]:
+        """All labels of every sample, where records have lists of them; otherwise empty lists."""
+        return _native.label_lists(self._native)
 
     def __len__(self) -> int:
         return len(self._native)

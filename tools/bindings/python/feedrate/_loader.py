@@ -8,7 +8,7 @@ import reprlib
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal
+from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Iterator, Literal, Sequence, TypeVar, overload
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, opened
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from feedrate._keywords import LoaderKeywords
+
+T = TypeVar("T")
 
 _DTYPES = {"u8": "uint8", "f32": "float32", "f16": "float16"}
 
@@ -41,7 +43,7 @@ def _close_all() -> None:
 os.register_at_fork(after_in_child=_native.forget_others)
 
 
-class Loader:
+class Loader(Generic[T]):
     """Reads, decodes and augments images in parallel, into batches of ready memory.
 
     The order of an epoch and every random draw are pure functions of (seed, epoch, index): the
@@ -64,17 +66,50 @@ class Loader:
     iterator DataError for a sample that is damaged.
     """
 
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(
+            self: Loader[Batch],
+            dataset: Dataset | str | bytes | os.PathLike[str],
+            recipe: str = ...,
+            *,
+            order: Iterable[int] | None = ...,
+            weights: Iterable[float] | Literal["balanced"] | None = ...,
+            groups: tuple[int, int] | None = ...,
+            draws: int | None = ...,
+            labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = ...,
+            transform: None = None,
+            **settings: Unpack[LoaderKeywords],
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self,
+            dataset: Dataset | str | bytes | os.PathLike[str],
+            recipe: str = ...,
+            *,
+            order: Iterable[int] | None = ...,
+            weights: Iterable[float] | Literal["balanced"] | None = ...,
+            groups: tuple[int, int] | None = ...,
+            draws: int | None = ...,
+            labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = ...,
+            transform: Callable[[Batch], T],
+            **settings: Unpack[LoaderKeywords],
+        ) -> None: ...
+
     @takes_settings()
     def __init__(
         self,
-        dataset: Dataset | str | os.PathLike[str],
+        dataset: Dataset | str | bytes | os.PathLike[str],
         recipe: str = SETTINGS["recipe"]["default"],
         *,
         order: Iterable[int] | None = None,
         weights: Iterable[float] | Literal["balanced"] | None = None,
         groups: tuple[int, int] | None = None,
         draws: int | None = None,
-        transform: Callable[[Batch], Any] | None = None,
+        labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = None,
+        transform: Callable[[Batch], T] | None = None,
         **settings: Unpack[LoaderKeywords],
     ) -> None:
         """
@@ -91,13 +126,16 @@ class Loader:
                 (repeated where a class has fewer); `batch` is a multiple of P x K. All classes come
                 before one comes again, and so do the samples of a class. 8 bytes a sample.
             draws: samples in an epoch of `weights` or of a mix; None: as many as the dataset has.
+            labels: what batches have in place of classes: a number, or a row of numbers of one length, for
+                each sample of the dataset, as int64 if all are whole and single, otherwise float32; "lists":
+                the lists of labels that the dataset's samples keep. As many bytes as the numbers take.
             transform: called with each batch, in the iterating thread; what it returns is yielded.
                 `stats` has the time that it took.
 
         Settings that the shell and C have, too:
         """
         self.dataset = opened(dataset)
-        order, weights = _kept(order), _kept(weights)
+        order, weights, labels = _kept(order), _kept(weights), _kept(labels)
         settings = {name: _kept(value) for name, value in settings.items()}
         self._arguments = {
             "dataset": self.dataset,
@@ -106,12 +144,15 @@ class Loader:
             "weights": weights,
             "groups": groups,
             "draws": draws,
+            "labels": labels,
             "transform": transform,
             **settings,
         }
         shuffle = _native.shuffles(recipe=recipe, **settings)
         picks = _picks(self.dataset, order, weights, groups, draws, shuffle)
-        self._settings = _native.Settings(self.dataset._native, picks, recipe=recipe, **settings)
+        own = _labels(self.dataset, labels)
+        self._settings = _native.Settings(self.dataset._native, picks, own, recipe=recipe, **settings)
+        self._label_dtype = "int64" if own is None or own.whole else "float32"
         self._dtype = _DTYPES[self._settings.pixels]
         self._planar = self._settings.planar
         self._progress = _native.Progress(self._settings.seed)
@@ -119,6 +160,7 @@ class Loader:
         self._run: weakref.ref[_native.Run] | None = None
         self._transform = transform
         self._pin: tuple[Callable[[int, int], None], Callable[[int], None]] | None = None
+        self._memory: _native.Memory | None = None
 
     @property
     def batches_per_epoch(self) -> int:
@@ -137,12 +179,13 @@ class Loader:
             raise TypeError("a run without end has no length; see batches_per_epoch")
         return self._epochs * self.batches_per_epoch
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         """Starts the threads, behind the last batch handed out. Yields `Batch`, or what `transform` makes
         of it."""
-        self.close()
-        pin, unpin = self._pin or (None, None)
-        run = _native.Run(self._settings, self._progress, self._epochs or 0, pin, unpin)
+        self._end()
+        if self._memory is None:
+            self._memory = _native.Memory(*(self._pin or (None, None)))
+        run = _native.Run(self._settings, self._progress, self._memory, self._epochs or 0)
         _running.add(weakref.ref(run, _running.discard))
         self._run = weakref.ref(run)
         if _ending:
@@ -159,12 +202,13 @@ class Loader:
         last_of_epoch: bool,
         lam: float,
     ) -> Batch:
-        count = memoryview(labels).shape
+        shape = memoryview(labels).shape
+        count = shape[:1]
         height, width, channels = self.image_shape
         sides = (channels, height, width) if self._planar else (height, width, channels)
         return Batch(
             Array(images, count + sides, self._dtype),
-            Array(labels, count, "int64"),
+            Array(labels, shape, self._label_dtype),
             Array(indices, count, "int64"),
             number,
             epoch,
@@ -177,7 +221,16 @@ class Loader:
         return reference() if reference is not None else None
 
     def close(self) -> None:
-        """Ends the threads now. Batches stay valid; iterating starts threads again."""
+        """Ends the threads now, and frees the memory that they wrote to, which otherwise waits for the next
+        iteration. Batches stay valid; iterating starts threads again."""
+        self._end()
+        self._free()
+
+    def _free(self) -> None:
+        if self._memory is not None:
+            self._memory.free()
+
+    def _end(self) -> None:
         self._progress.end_turn()
         run = self._alive()
         if run is not None:
@@ -200,7 +253,7 @@ class Loader:
                 f"state: expected a dict of seed, epoch and position, found {reprlib.repr(state)}"
             )
         start = self._settings.start(dict(state))
-        self.close()
+        self._end()
         self._progress.go_to(*start)
 
     def stats(self) -> dict[str, float]:
@@ -217,6 +270,11 @@ class Loader:
         self._settings = self._settings.shared(rank, ranks)
         self._arguments |= {"rank": rank, "ranks": ranks}
 
+    def _reorder(self, order: list[int]) -> None:
+        """Takes these samples, in that order, from the next iteration on."""
+        self._arguments["order"] = order
+        self._settings = self._settings.listing(_native.listed(self.dataset._native, order))
+
     def __reduce__(self) -> Any:
         return _again, (type(self), self._arguments, self.state_dict())
 
@@ -224,7 +282,7 @@ class Loader:
         return f"feedrate.Loader({self.dataset.info['path']!r}: {self.state_dict()})"
 
 
-def _again(kind: type[Loader], arguments: dict[str, Any], state: dict[str, int]) -> Loader:
+def _again(kind: type[Loader[T]], arguments: dict[str, Any], state: dict[str, int]) -> Loader[T]:
     """A loader from a pickle."""
     loader = kind(**arguments)
     loader.load_state_dict(state)
@@ -236,45 +294,59 @@ def _kept(values: Any) -> Any:
     return list(values) if isinstance(values, collections.abc.Iterator) else copy.copy(values)
 
 
-class _Iteration:
+class _Iteration(Generic[T]):
     """Hands out the batches of a run, each to one of the threads that ask. Unlike a generator, any
     number of threads may ask at the same time."""
 
     __slots__ = ("_loader", "_run")
 
-    def __init__(self, loader: Loader, run: _native.Run) -> None:
+    def __init__(self, loader: Loader[T], run: _native.Run) -> None:
         self._loader = loader
         self._run: _native.Run | None = run
 
-    def __iter__(self) -> _Iteration:
+    def __iter__(self) -> _Iteration[T]:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> T:
         run = self._run
         if run is None:
             raise StopIteration
         try:
             taking = run.next()
             if taking is None:
+                self._loader._free()  # nothing will start again
                 raise StopIteration
             taken, values = taking
-            given: Any = self._loader._batch(*values)
+            given: Any = self._loader._batch(*values)  # a T, if nothing transforms it
             if self._loader._transform is not None:
                 given = _timed(run, self._loader._transform, given)
             # Last of all, and no call: Ctrl-C loses the batch before, when it comes again, or not at all.
             run.handed_out = taken
-            return given
+            return given  # type: ignore[no-any-return]
         except BaseException:
             self._run = None  # ends the threads
             raise
 
 
-def _timed(run: _native.Run, transform: Callable[[Batch], Any], batch: Batch) -> Any:
+def _timed(run: _native.Run, transform: Callable[[Batch], T], batch: Batch) -> T:
     start = time.perf_counter()
     try:
         return transform(batch)
     finally:
         run.add_transform(time.perf_counter() - start)
+
+
+def _labels(dataset: Dataset, labels: Any) -> _native.Labels | None:
+    if labels is None:
+        return None
+    if isinstance(labels, str):
+        if labels != "lists":
+            raise ValueError(f"labels: expected numbers or 'lists', found {reprlib.repr(labels)}")
+        return _native.kept_labels(dataset._native)
+    rows = labels.tolist() if hasattr(labels, "tolist") else labels
+    if not isinstance(rows, collections.abc.Iterable):
+        raise TypeError(f"labels: expected numbers, or rows of them, found {reprlib.repr(labels)}")
+    return _native.own_labels(dataset._native, list(rows))
 
 
 def _picks(

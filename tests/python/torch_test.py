@@ -9,7 +9,7 @@ import unittest
 import unittest.mock
 
 import feedrate
-from support import IMAGES, content, mnist, photographs, python
+from support import IMAGES, INTERRUPTS, content, interrupted_run, mnist, photographs, python
 
 try:
     import torch
@@ -166,6 +166,16 @@ class InteropDataLoader(unittest.TestCase):
             loader.set_epoch(epoch)
             self.assertEqual(self.values(loader), epochs[epoch])
 
+    def test_an_interpreter_ends_quietly_while_tensors_live(self):
+        code = """
+import sys, feedrate
+loader = feedrate.torch.DataLoader(sys.argv[1], "mnist", threads=2)
+for images, labels in loader: pass
+kept = [batch for batch in loader]
+sys.kept = kept[0]
+"""
+        self.assertEqual(python(code, mnist()).stderr, "")
+
     def test_a_state_resumes_in_the_middle_of_an_epoch(self):
         epochs = self.epochs(2)
         loader = self.loader()
@@ -180,6 +190,68 @@ class InteropDataLoader(unittest.TestCase):
         again.set_epoch(1)  # as Trainers do before each epoch
         self.assertEqual(self.values(again), epochs[1][4:])
         self.assertEqual(again.state_dict(), {"seed": 1, "epoch": 2, "position": 0})
+
+    def test_ctrl_c_loses_no_batch_and_repeats_none(self):
+        for options in {}, {"transform": lambda images, labels, indices: indices}:
+            def make():
+                return self.loader(batch_size=5, indices=True, **options)
+
+            def indices(batch):
+                return (batch if options else batch[2]).tolist()
+
+            seen = [indices(batch) for batch in interrupted_run(make, INTERRUPTS)]
+            self.assertGreater(len(seen), INTERRUPTS)
+            loader, expected = make(), []
+            while len(expected) < len(seen):
+                expected += [indices(batch) for batch in loader]
+            self.assertTrue(seen == expected[: len(seen)])
+
+    def test_an_interrupted_iteration_does_not_move_the_next_one(self):
+        loader = self.loader(transform=lambda images, labels: 1 / 0)
+        with self.assertRaises(ZeroDivisionError):
+            list(loader)
+        self.assertEqual(loader.state_dict(), {"seed": 1, "epoch": 0, "position": 0})
+        loader._transform = None
+        self.assertEqual(self.values(loader), self.epochs(1)[0], "nothing of the epoch had been handed out")
+
+    def test_each_epoch_is_iterated_over_once_wherever_a_run_is_resumed(self):
+        """With other ranks and images a batch too: what is left may be no whole batch."""
+        for batch_size, ranks in (64, 1), (48, 2), (7, 3), (600, 1):
+            for position in 0, 7, 300, 512, 576, 594, 599:
+                loader = self.loader(batch_size=batch_size, drop_last=True, rank=0, ranks=ranks, indices=True)
+                loader.load_state_dict({"seed": 1, "epoch": 2, "position": position})
+                loader.set_epoch(2)
+                epochs, counts = [], []
+                for _ in range(3):
+                    epochs.append(loader.state_dict()["epoch"])
+                    counts.append(len([batch for batch in loader]))
+                left = (IMAGES - position) // (batch_size * ranks)
+                self.assertEqual(epochs, [2, 3, 4], (batch_size, ranks, position))
+                self.assertEqual(counts, [left, len(loader), len(loader)])
+
+    def test_an_interrupted_run_counts_each_epoch_once(self):
+        """What a training that is killed anywhere and resumed at another batch size goes through."""
+        for first, second in (64, 96), (96, 64), (50, 256):
+            whole = self.loader(batch_size=first, drop_last=True)
+            for stop in range(1, 2 * len(whole) + 1):
+                loader, trained = self.loader(batch_size=first, drop_last=True), []
+                taken = 0
+                while taken < stop:
+                    trained.append(loader.state_dict()["epoch"])
+                    for _ in loader:
+                        taken += 1
+                        if taken == stop:
+                            break
+                state = loader.state_dict()
+                if state["position"] != 0:
+                    trained.pop()  # its rest comes
+                again = self.loader(batch_size=second, drop_last=True)
+                again.load_state_dict(state)
+                while (epoch := again.state_dict()["epoch"]) < 4:
+                    again.set_epoch(epoch)
+                    trained.append(epoch)
+                    list(again)
+                self.assertEqual(trained, [0, 1, 2, 3], (first, second, stop))
 
     def test_who_would_skip_batches_by_a_sampler_is_told_of_states(self):
         loader = self.loader()
@@ -267,8 +339,6 @@ torch.distributed.destroy_process_group()
         for options in {"epochs": 2}, {"batch": 3}, {"rank": 0}, {"last": "wrap", "drop_last": True}:
             with self.assertRaises(ValueError):
                 self.loader(**options)
-        with self.assertRaises(TypeError):
-            self.loader(num_workers=4)
         with self.assertRaisesRegex(ValueError, "batch_size: expected a whole number from 1 to 65536, found 0"):
             self.loader(batch_size=0)
 

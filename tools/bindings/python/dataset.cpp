@@ -82,8 +82,11 @@ std::tuple<std::string, std::uint64_t> place(const OpenDataset& dataset, std::ui
 void add_dataset(nb::module_& module) {
   nb::class_<OpenDataset>(module, "Dataset", "A dataset on disk. Any thread.")
       .def("__len__", [](const OpenDataset& dataset) { return dataset.data->size(); })
-      .def("info", &info)
-      .def("sample", &decoded, nb::arg("index"), "(image, label, name, boxes)")
+      .def("info", &info, nb::sig("def info(self) -> dict[str, object]"))
+      .def("sample", &decoded, nb::arg("index"),
+           nb::sig("def sample(self, index: int) -> tuple[object, int, str, "
+                   "list[tuple[float, float, float, float]]]"),
+           "(image, label, name, boxes)")
       .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.members.empty(); })
       .def("place", &place, nb::arg("index"), "(file, offset in bytes)");
   module.def("open", &open, nb::arg("path"));

@@ -128,7 +128,7 @@ void add_labels(nb::module_& module) {
       .def_prop_ro("whole", [](const OwnLabels& labels) { return labels.values.index() == 0; });
   module.def(
       "own_labels",
-      [](const OpenDataset& dataset, const nb::list& given) {
+      [](const OpenDataset& dataset, const nb::typed<nb::list, nb::object>& given) {
         return checked([&] {
           OwnLabels read;
           about("labels", [&] { read = read_labels(given, dataset.data->size()); });
@@ -143,12 +143,11 @@ void add_labels(nb::module_& module) {
   module.def(
       "label_lists",
       [](const OpenDataset& dataset) {
-        nb::list all;
+        std::vector<std::vector<float>> all;
+        const OthersRun others_run;
         Scratch scratch;
         for (std::uint64_t index = 0; index < dataset.data->size(); ++index) {
-          nb::list list;
-          for (const float label : list_of(dataset, index, scratch)) list.append(label);
-          all.append(list);
+          all.push_back(list_of(dataset, index, scratch));
         }
         return all;
       },

@@ -122,18 +122,19 @@ void BatchMemory::release(std::byte* memory, std::size_t bytes) noexcept {
 }
 
 void add_memory(nb::module_& module) {
-  nb::class_<BatchMemory>(module, "Memory", "The memory of a loader's batches.")
+  nb::class_<MemoryOfLoader>(module, "Memory", "The memory of a loader's batches.")
       .def(
           "__init__",
-          [](BatchMemory* self, const nb::object& pin, const nb::object& unpin) {
-            new (self) BatchMemory(source_of(pin, unpin));
+          [](MemoryOfLoader* self, const nb::object& pin, const nb::object& unpin) {
+            new (self) MemoryOfLoader{std::make_shared<BatchMemory>(source_of(pin, unpin))};
           },
           nb::arg("pin").none(), nb::arg("unpin").none(),
           "Plain if `pin` is None. Otherwise pin(address, bytes) is called for every piece of it, "
           "and "
           "unpin(address) before it is freed; what pin raises ends the loader.")
       .def(
-          "free", [](BatchMemory& memory) { memory.free(); }, "Frees what nobody uses.");
+          "free", [](const MemoryOfLoader& held) { held.memory->free(); },
+          "Frees what nobody uses.");
 }
 
 }  // namespace feedrate::tools

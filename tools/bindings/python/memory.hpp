@@ -37,4 +37,9 @@ class BatchMemory final : public loader::PixelMemory {
   std::vector<std::byte*> idle_;  // has room for `kept_`
 };
 
+/// What Python's Loader holds of it. Arrays share the memory itself, and may outlive all objects of Python.
+struct MemoryOfLoader {
+  std::shared_ptr<BatchMemory> memory;
+};
+
 }  // namespace feedrate::tools

@@ -103,8 +103,10 @@ NB_MODULE(_native, module) {
   add_progress(module);
   add_run(module);
   add_exit(module);
-  module.def("part", part, nb::arg("of"), nb::arg("first"), nb::arg("count").none());
-  module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
+  module.def("part", part, nb::arg("of"), nb::arg("first"), nb::arg("count").none(),
+             nb::sig("def part(of: object, first: int, count: int | None) -> object"));
+  module.def("recipes", recipe_summaries, nb::sig("def recipes() -> dict[str, str]"),
+             "Name and summary of every recipe.");
   module.def(
       "recipe_name", [](const nb::object& text) { return std::string(recipe(text).name()); },
       nb::arg("text").none(), "The one name of a recipe as written.");

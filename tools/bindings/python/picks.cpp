@@ -88,7 +88,8 @@ EpochPicks mixed(const OpenDataset& dataset, const nb::object& draws, bool shuff
   });
 }
 
-OpenDataset mix(const std::vector<OpenDataset>& datasets, const nb::list& given) {
+OpenDataset mix(const std::vector<OpenDataset>& datasets,
+                const nb::typed<nb::list, nb::object>& given) {
   return checked([&] {
     std::vector<double> weights;
     read_python({.name = "datasets"}, given, weights);

@@ -40,8 +40,8 @@ void notice_signals() {
 class Run {
  public:
   /// `epochs`: of the whole progress; 0: without end.
-  Run(const Settings& settings, std::shared_ptr<Progress> progress,
-      std::shared_ptr<BatchMemory> memory, std::uint64_t epochs);
+  Run(const Settings& settings, std::shared_ptr<Progress> progress, const MemoryOfLoader& memory,
+      std::uint64_t epochs);
   ~Run() { close(); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -79,15 +79,15 @@ class Run {
   std::unique_ptr<Loader> loader_;  // null: closed, or nothing is left
 };
 
-Run::Run(const Settings& settings, std::shared_ptr<Progress> progress,
-         std::shared_ptr<BatchMemory> memory, std::uint64_t epochs)
+Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, const MemoryOfLoader& memory,
+         std::uint64_t epochs)
     : dataset_(settings.dataset),
       picks_(settings.picks),
       labels_(settings.labels),
       progress_(std::move(progress)),
       turn_(progress_->begin()),
       generation_(fork_generation()),
-      memory_(std::move(memory)) {
+      memory_(memory.memory) {
   if (epochs != 0 && turn_.start.epoch >= epochs) return;
   LoaderOptions options = settings.setup.options;
   options.start = turn_.start;
@@ -239,14 +239,16 @@ void Run::close() noexcept {
 
 void add_run(nb::module_& module) {
   nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
-      .def(nb::init<const Settings&, std::shared_ptr<Progress>, std::shared_ptr<BatchMemory>,
+      .def(nb::init<const Settings&, std::shared_ptr<Progress>, const MemoryOfLoader&,
                     std::uint64_t>(),
            nb::arg("settings"), nb::arg("progress"), nb::arg("memory"), nb::arg("epochs"))
-      .def("next", &Run::next)
+      .def("next", &Run::next,
+           nb::sig("def next(self) -> tuple[Taken, tuple[object, object, object, int, int, bool, "
+                   "float]] | None"))
       .def_prop_rw(
           "handed_out", [](const Run&) { return nb::none(); }, &Run::hand_out,
           "What next() took, to be set once its receiver has it.")
-      .def("stats", &Run::stats)
+      .def("stats", &Run::stats, nb::sig("def stats(self) -> dict[str, float]"))
       .def("add_transform", &Run::add_transform, nb::arg("seconds"))
       .def("close", &Run::close);
 }

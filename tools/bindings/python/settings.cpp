@@ -121,7 +121,8 @@ nb::list rows() {
 }  // namespace
 
 void add_settings(nb::module_& module) {
-  module.def("settings", &rows, "The settings of a loader: what is to be known of each.");
+  module.def("settings", &rows, nb::sig("def settings() -> list[dict[str, object]]"),
+             "The settings of a loader: what is to be known of each.");
   module.def(
       "expect",
       [](const std::string& setting, const nb::object& value, const std::string& name) {
@@ -134,7 +135,8 @@ void add_settings(nb::module_& module) {
       [](const nb::kwargs& given) {
         return checked([&] { return loader::shuffles(read(given)); });
       },
-      nb::arg("settings"), "Whether these settings shuffle what has no order of its own.");
+      nb::arg("settings"), nb::sig("def shuffles(**settings: object) -> bool"),
+      "Whether these settings shuffle what has no order of its own.");
   nb::class_<Settings>(module, "Settings", "The settings of a loader, checked.")
       .def(
           "__init__",
@@ -148,7 +150,10 @@ void add_settings(nb::module_& module) {
             }));
           },
           nb::arg("dataset"), nb::arg("picks").none(), nb::arg("labels").none(),
-          nb::arg("settings"))
+          nb::arg("settings"),
+          nb::sig(
+              "def __init__(self, dataset: Dataset, picks: Picks | None, labels: Labels | None, "
+              "**settings: object) -> None"))
       .def(
           "shared",
           [](const Settings& settings, const nb::object& rank, const nb::object& ranks) {
@@ -166,7 +171,9 @@ void add_settings(nb::module_& module) {
           [](const Settings& settings, const nb::dict& state) {
             return checked([&] { return start(settings, state); });
           },
-          nb::arg("state"), "(seed, epoch, position), checked.")
+          nb::arg("state"),
+          nb::sig("def start(self, state: dict[str, object]) -> tuple[int, int, int]"),
+          "(seed, epoch, position), checked.")
       .def_prop_ro("batches_per_epoch",
                    [](const Settings& settings) { return settings.setup.batches_per_epoch; })
       .def_prop_ro("epochs", [](const Settings& settings) { return settings.asked.epochs; })
@@ -182,7 +189,7 @@ void add_settings(nb::module_& module) {
                    })
       .def_prop_ro("image_shape", [](const Settings& settings) {
         const Shape shape = settings.setup.shape;
-        return nb::make_tuple(shape.height, shape.width, shape.channels);
+        return std::tuple(shape.height, shape.width, shape.channels);
       });
 }
 

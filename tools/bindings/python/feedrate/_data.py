@@ -6,7 +6,7 @@ import operator
 import os
 import reprlib
 import struct
-from typing import Any, Iterator, Mapping, NamedTuple, SupportsIndex, overload
+from typing import Any, Iterator, Mapping, NamedTuple, SupportsIndex, TypedDict, cast, overload
 
 from feedrate import _native
 from feedrate._errors import DataError
@@ -36,7 +36,8 @@ class Array:
         return self._native.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._native.__dlpack_device__()
+        device: tuple[int, int] = self._native.__dlpack_device__()
+        return device
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         import numpy
@@ -100,6 +101,11 @@ class Array:
         return f"feedrate.Array({' x '.join(map(str, self.shape))} {self.dtype})"
 
 
+def shape_of(native: Any) -> tuple[int, ...]:
+    """Of an array of the module's."""
+    return memoryview(native).shape or ()
+
+
 class Batch:
     """Images that belong together in a step of training, with what is known of them.
 
@@ -158,6 +164,20 @@ class Batch:
         return f"feedrate.Batch({self.number} of epoch {self.epoch}: {self.images!r})"
 
 
+class DatasetInfo(TypedDict):
+    path: str
+    format: str
+    codec: str
+    images: int
+    shape: tuple[int, int, int]
+    """Height, width and channels of the first image."""
+    classes: int
+    """0: not stated."""
+    class_names: list[str]
+    class_texts: list[str]
+    """For people, where names are ids."""
+
+
 class Sample(NamedTuple):
     """One image of a dataset."""
 
@@ -177,14 +197,14 @@ class Dataset:
     def __init__(self, native: _native.Dataset, mixed: list[tuple[str, float]] | None = None) -> None:
         self._native = native
         self._mixed = mixed
-        self._info: dict[str, Any] = native.info()
+        self._info = cast(DatasetInfo, native.info())
         self._targets: list[int] | None = None
 
     @property
-    def info(self) -> dict[str, Any]:
+    def info(self) -> DatasetInfo:
         """path, format, codec, images, shape (height, width, channels of the first image), classes
         (0: not stated), class_names, class_texts (for people, where names are ids)."""
-        return dict(self._info)
+        return self._info.copy()
 
     @property
     def classes(self) -> list[str]:
@@ -222,7 +242,7 @@ class Dataset:
         if not 0 <= position < len(self):
             raise IndexError(f"index {index} is outside the dataset's {len(self)} samples")
         image, label, name, boxes = self._native.sample(position)
-        shape = memoryview(image).shape
+        shape = shape_of(image)
         return Sample(Array(image, shape, "uint8"), label, name, boxes)
 
     def __iter__(self) -> Iterator[Sample]:
@@ -282,7 +302,7 @@ def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:
     members = [opened(dataset, "datasets") for dataset in datasets]
     if any(member._native.is_mix for member in members):
         raise ValueError("mix: a mix cannot be a part of one; name its datasets instead")
-    weights = list(datasets.values())
+    weights: list[Any] = list(datasets.values())
     native = _native.mix([member._native for member in members], weights)
     return Dataset(native, [(one.info["path"], float(weight)) for one, weight in zip(members, weights)])
 

@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Iterator, Literal, Sequence, TypeVar, overload
 
 from feedrate import _native
-from feedrate._data import Array, Batch, Dataset, opened
+from feedrate._data import Array, Batch, Dataset, opened, shape_of
 from feedrate._settings import SETTINGS, takes_settings
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Loader(Generic[T]):
         """
         self.dataset = opened(dataset)
         order, weights, labels = _kept(order), _kept(weights), _kept(labels)
-        settings = {name: _kept(value) for name, value in settings.items()}
+        given = {name: _kept(value) for name, value in settings.items()}
         self._arguments = {
             "dataset": self.dataset,
             "recipe": recipe,
@@ -146,12 +146,12 @@ class Loader(Generic[T]):
             "draws": draws,
             "labels": labels,
             "transform": transform,
-            **settings,
+            **given,
         }
-        shuffle = _native.shuffles(recipe=recipe, **settings)
+        shuffle = _native.shuffles(recipe=recipe, **given)
         picks = _picks(self.dataset, order, weights, groups, draws, shuffle)
         own = _labels(self.dataset, labels)
-        self._settings = _native.Settings(self.dataset._native, picks, own, recipe=recipe, **settings)
+        self._settings = _native.Settings(self.dataset._native, picks, own, recipe=recipe, **given)
         self._label_dtype = "int64" if own is None or own.whole else "float32"
         self._dtype = _DTYPES[self._settings.pixels]
         self._planar = self._settings.planar
@@ -202,7 +202,7 @@ class Loader(Generic[T]):
         last_of_epoch: bool,
         lam: float,
     ) -> Batch:
-        shape = memoryview(labels).shape
+        shape = shape_of(labels)
         count = shape[:1]
         height, width, channels = self.image_shape
         sides = (channels, height, width) if self._planar else (height, width, channels)

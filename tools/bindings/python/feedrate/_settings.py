@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from typing import Any, Callable, Literal, Sequence, TypeVar
+from typing import Any, Callable, Literal, Sequence, TypeVar, cast
 
 from feedrate import _native
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
-SETTINGS: dict[str, dict[str, Any]] = {row["name"]: row for row in _native.settings()}
+SETTINGS: dict[str, dict[str, Any]] = {row["name"]: row for row in cast(Any, _native.settings())}
 
 # A loader of epochs has these in a way of its own.
 OF_RUNS = ("batch", "epochs", "rank", "ranks")

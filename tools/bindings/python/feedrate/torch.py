@@ -1,36 +1,36 @@
-"""Feedrate's loader for PyTorch: `feedrate.torch.DataLoader`."""
+"""Feedrate's loader for PyTorch: `feedrate.torch.DataLoader`, and its datasets for PyTorch's own."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Literal, Sequence, TypeVar, cast, overload
 
 import torch
+import torch.utils.data
 
-from feedrate import _native
-from feedrate._data import Batch, Dataset
+from feedrate import _data, _native
 from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
+from feedrate._torch_dataset import Dataset
+from feedrate._torch_epoch import Epoch, Run
+from feedrate._torch_names import read_order, source_of, take_names, take_samplers, tell_epoch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from feedrate._keywords import EpochKeywords
+    from feedrate._torch_keywords import TorchKeywords
 
-__all__ = ["DataLoader"]
+__all__ = ["DataLoader", "Dataset"]
 
-
-class _Host(NamedTuple):
-    """A batch in the memory that the loader filled."""
-
-    images: torch.Tensor
-    labels: torch.Tensor  # of classes, or their shares
-    state: dict[str, int]  # behind it
-    last_of_epoch: bool
+T = TypeVar("T")
+_cuda: Any = torch.cuda  # without types in part
+Tensors = tuple[torch.Tensor, torch.Tensor]
+IndexedTensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-class DataLoader:
+class DataLoader(Generic[T]):
     """Yields (images, labels) of one epoch, as `torch.utils.data.DataLoader` does.
 
     Images are count x channels x height x width: u8 in channels_last memory, which convolutions on a
@@ -42,19 +42,58 @@ class DataLoader:
     on a stream of their own.
 
     Each iteration is an epoch, in an order and with random draws of its own. When it was broken off,
-    the next one is the next epoch, from its start; its threads end at once. `load_state_dict` makes
-    the next iteration the rest of the epoch that was saved. After a whole epoch the threads prepare
-    the next one, until `close`. Any Trainer that takes an iterable with a length takes this one. One
-    thread.
+    the next one is the next epoch, from its start. `load_state_dict` makes the next iteration the rest
+    of the epoch that was saved: no batch where no whole one is left, so that each epoch is iterated
+    over once. A batch that Ctrl-C or an exception in `transform` kept from a `for` loop is in that
+    rest. After a whole epoch the threads prepare the next one, until `close`. Any Trainer that takes an
+    iterable with a length takes this one. One thread.
+
+    Arguments of PyTorch's DataLoader mean here what they mean there, or are refused by a TypeError that
+    names what there is instead.
 
     Raises what `feedrate.Loader` raises, and RuntimeError from an iteration under which the ranks of
     torch.distributed change.
     """
 
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(
+            self: DataLoader[Tensors],
+            dataset: _data.Dataset | torch.utils.data.Dataset[object] | str | os.PathLike[str],
+            recipe: str = ...,
+            *,
+            transform: None = None,
+            indices: Literal[False] = False,
+            **options: Unpack[TorchKeywords],
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: DataLoader[IndexedTensors],
+            dataset: _data.Dataset | torch.utils.data.Dataset[object] | str | os.PathLike[str],
+            recipe: str = ...,
+            *,
+            transform: None = None,
+            indices: Literal[True],
+            **options: Unpack[TorchKeywords],
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self,
+            dataset: _data.Dataset | torch.utils.data.Dataset[object] | str | os.PathLike[str],
+            recipe: str = ...,
+            *,
+            transform: Callable[..., T],
+            indices: bool = False,
+            **options: Unpack[TorchKeywords],
+        ) -> None: ...
+
     @takes_settings(without=OF_RUNS)
     def __init__(
         self,
-        dataset: Dataset | str | os.PathLike[str],
+        dataset: _data.Dataset | torch.utils.data.Dataset[object] | str | os.PathLike[str],
         recipe: str = SETTINGS["recipe"]["default"],
         *,
         batch_size: int = SETTINGS["batch"]["default"],
@@ -67,12 +106,22 @@ class DataLoader:
         weights: Iterable[float] | Literal["balanced"] | None = None,
         groups: tuple[int, int] | None = None,
         draws: int | None = None,
-        transform: Callable[[torch.Tensor, torch.Tensor], Any] | None = None,
+        labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = None,
+        transform: Callable[..., object] | None = None,
+        sample_transform: Callable[[torch.Tensor], torch.Tensor] | None = None,
+        indices: bool = False,
+        sampler: Iterable[int] | None = None,
+        batch_sampler: Iterable[Sequence[int]] | None = None,
+        num_workers: int | None = None,
+        persistent_workers: bool | None = None,
+        generator: torch.Generator | None = None,
+        std: float | Sequence[float] | None = None,
         **settings: Unpack[EpochKeywords],
     ) -> None:
         """
         Args:
-            dataset: a dataset of `feedrate.open`, or the path of one.
+            dataset: a dataset of `feedrate.open`, or the path of one; a torch.utils.data.Subset of one; a
+                torchvision ImageFolder without transforms.
             recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them.
             batch_size: images in a batch of this rank.
             device: where the tensors shall be; None: in the memory that the loader filled.
@@ -80,50 +129,72 @@ class DataLoader:
             drop_last: leave out images that do not fill a batch, as last="drop" does.
             rank, ranks: this process's share of each epoch; None: torch.distributed's, which is asked
                 by `len` and whenever an iteration starts.
-            order, weights, groups, draws: what an epoch holds; see `feedrate.Loader`.
-            transform: called with images and labels; what it returns is yielded.
+            order, weights, groups, draws, labels: what an epoch holds; see `feedrate.Loader`.
+            transform: called with images and labels, and with indices=True those; what it returns is
+                yielded. `stats` has the time that it took, as transform_seconds.
+            sample_transform: called with each image, channels x height x width, in the iterating thread,
+                before `transform`; what it returns is stacked. Python's speed: see
+                sample_transform_seconds in `stats`, and prefer a recipe.
+            indices: yield (images, labels, indices), where each image is in the dataset, int64.
+            sampler, batch_sampler: PyTorch's samplers become settings: `shuffle`, `order`, `weights`,
+                `rank` and `ranks`; a DistributedSampler's set_epoch holds for the next iteration. Any other
+                yields the indices of an epoch, and is asked at the start of each, after its set_epoch; to
+                resume in the middle of one, it has to yield them again. Batches are of one size.
+            num_workers: `threads`.
+            persistent_workers: False ends the threads after each epoch.
+            generator: its initial_seed() is the `seed`.
+            std: `deviation`.
 
         Settings that the shell and C have, too:
         """
-        if not settings.keys().isdisjoint(("batch", "epochs")) or ("last" in settings and drop_last):
+        given: dict[str, Any] = dict(settings)
+        take_names({"num_workers": num_workers, "generator": generator, "std": std}, given)
+        if not given.keys().isdisjoint(("batch", "epochs")) or ("last" in given and drop_last):
             raise ValueError("epochs, batch and last: each iteration is an epoch; see batch_size, drop_last")
         if (rank is None) != (ranks is None):
             raise ValueError("rank and ranks go together")
         _native.expect("batch", batch_size, "batch_size")
+        holds = {"order": order, "weights": weights, "groups": groups, "draws": draws, "rank": rank, "ranks": ranks}
+        given |= {name: value for name, value in holds.items() if value is not None}
+        given |= {"recipe": recipe, "batch": batch_size}
         if drop_last:
-            settings["last"] = "drop"
+            given["last"] = "drop"
+        self._source = source_of(dataset)
+        self._sampling = take_samplers(sampler, batch_sampler, self._source, given)
+        rank, ranks = given.pop("rank", None), given.pop("ranks", None)
         self._asks = rank is None  # for its share
-        self._share = _share() if rank is None or ranks is None else (rank, ranks)
-        self._loader = Loader(
-            dataset,
-            recipe,
-            batch=batch_size,
+        self._share: tuple[int, int] = _share() if rank is None or ranks is None else (rank, ranks)
+        self._loader: Loader[_data.Batch] = Loader(
+            self._source.dataset,
             epochs=None,
             rank=self._share[0],
             ranks=self._share[1],
-            order=order,
-            weights=weights,
-            groups=groups,
-            draws=draws,
-            **settings,
+            labels=labels,
+            **given,
         )
         self._classes = self._soft_classes()
-        self.batch_size = batch_size
-        self.drop_last = drop_last
+        self.batch_size: int = given["batch"]
+        self.drop_last = given.get("last") == "drop"
         self.device = torch.device(device) if device is not None else None
         self._transform = transform
+        self._sample_transform = sample_transform
+        self._sample_seconds = 0.0  # in it, since the threads were started
+        self._indices = indices
+        self._persists = persistent_workers is not False and self._sampling.sampler is None
         self._pins = pin_memory is not False and torch.cuda.is_available()
         if pin_memory and not self._pins:
             warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
-        self._live: Iterator[Batch] | None = None  # at the start of the next epoch
+        self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
+        self._epoch_read = 0  # of which the sampler was asked
+        self._followed: int | None = getattr(self._sampling.follows, "epoch", None)
 
     @property
-    def dataset(self) -> Dataset:
-        """The dataset, whole: an epoch of `order`, `weights`, `groups` or `draws` may hold another
-        number of samples."""
-        return self._loader.dataset
+    def dataset(self) -> _data.Dataset:
+        """The dataset as it was given, opened, whole: an epoch of `order`, `weights`, `groups`, `draws` or
+        a sampler may hold another number of samples."""
+        return cast(_data.Dataset, self._source.given)
 
     @property
     def sampler(self) -> Any:
@@ -140,19 +211,20 @@ class DataLoader:
         self._take_share()
         return self._loader.batches_per_epoch
 
-    def __iter__(self) -> Iterator[Any]:
-        batches = self._start()
-        hosts = self._hosts(batches)
-        cuda = self.device is not None and self.device.type == "cuda"
-        for images, labels, state, last_of_epoch in self._on_gpu(hosts) if cuda else hosts:
-            self._state = state
-            if last_of_epoch:
-                self._live = batches
-            if self.device is not None and not cuda:
-                images, labels = images.to(self.device), labels.to(self.device)
-            held = [(images, labels) if self._transform is None else self._transform(images, labels)]
-            del images, labels  # the caller alone holds a batch while the next one is awaited
-            yield held.pop()
+    def __iter__(self) -> Epoch[T]:
+        self._follow()
+        self._take_share()
+        if not self._resumes and self._state["position"] != 0:  # the last one was broken off
+            self._go_to({**self._state, "epoch": self._state["epoch"] + 1, "position": 0})
+        self._resumes = False
+        self._read_order()
+        live, self._live = self._live, None
+        if live is None or live.state != self._state:
+            self._loader.load_state_dict(self._state)
+            self._loader._pin = (_pin, _unpin) if self._pins else None
+            live = Run(self._loader)
+            self._sample_seconds = 0.0
+        return Epoch(self, live)
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration that epoch, from 0; one to be resumed there stays as it is."""
@@ -166,13 +238,26 @@ class DataLoader:
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Makes the next iteration the rest of the epoch in which `state` was taken.
 
-        It may come from another number of threads, ranks and images a batch."""
+        It may come from another number of threads, ranks and images a batch. Where these leave no batch of
+        the epoch, the iteration is empty."""
         self._go_to(state)
 
+    def stats(self) -> dict[str, float]:
+        """As `feedrate.Loader.stats` has it, and the seconds in `sample_transform`. Sums since the threads
+        were started; empty without any."""
+        stats = self._loader.stats()
+        if stats and self._sample_transform is not None:
+            stats["sample_transform_seconds"] = self._sample_seconds
+        return stats
+
     def close(self) -> None:
-        """Ends the threads. The next iteration starts them again."""
+        """Ends the threads, and gives their memory back. The next iteration starts them again."""
         self._live = None
         self._loader.close()
+
+    def __repr__(self) -> str:
+        rank = f", rank {self._share[0]} of {self._share[1]}" if self._share[1] > 1 else ""
+        return f"feedrate.torch.DataLoader({self.dataset!r}, {len(self)} batches of {self.batch_size}{rank})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_live": None}  # threads are not pickled
@@ -180,94 +265,43 @@ class DataLoader:
     def _soft_classes(self) -> int:
         if not self._loader._settings.mixes:
             return 0
-        classes: int = self.dataset.info["classes"]
+        classes: int = self._source.dataset.info["classes"]
         if classes == 0:
             raise ValueError("mixup and cutmix need a dataset that states how many classes it has")
         return classes
 
     def _go_to(self, state: dict[str, int]) -> None:
-        if self._live is not None and state == self._loader.state_dict():
-            self._resumes = True
-            return
-        self._live = None
-        self._loader.load_state_dict(state)
-        self._state = self._loader.state_dict()
+        if self._live is None or state != self._live.state:
+            self._live = None
+            self._loader.load_state_dict(state)
+        self._state = self._loader.state_dict() if self._live is None else dict(self._live.state)
         self._resumes = True
+
+    def _share_now(self) -> tuple[int, int]:
+        return _share() if self._asks else self._share
 
     def _take_share(self) -> None:
         """Makes the share this process's, which has changed if torch.distributed has been set up
         since. An iteration that is under way stays as it is, and raises."""
-        share = _share() if self._asks else self._share
+        share = self._share_now()
         if share != self._share:
             self._loader._share(*share)
             self._share = share
             self._live = None
 
-    def _start(self) -> Iterator[Batch]:
-        self._take_share()
-        if not self._resumes and self._state["position"] != 0:  # the last one was broken off
-            self._go_to({**self._state, "epoch": self._state["epoch"] + 1, "position": 0})
-        self._resumes = False
-        live, self._live = self._live, None
-        self._loader._pin = (_pin, _unpin) if self._pins else None
-        return live if live is not None else iter(self._loader)
+    def _follow(self) -> None:
+        """Goes to the epoch that a DistributedSampler was set to since the last iteration."""
+        epoch: int | None = getattr(self._sampling.follows, "epoch", None)
+        if epoch is not None and epoch != self._followed:
+            self._followed = epoch
+            self.set_epoch(epoch)
 
-    def _hosts(self, batches: Iterator[Batch]) -> Iterator[_Host]:
-        began = self._share
-        for batch in batches:
-            now = _share() if self._asks else began
-            if now != began:
-                raise RuntimeError(
-                    f"rank {began[0]} of {began[1]} began this iteration, and is rank {now[0]} of "
-                    f"{now[1]} by now: set torch.distributed up before an epoch, or between two"
-                )
-            images = torch.from_dlpack(batch.images)
-            labels = torch.from_dlpack(batch.labels)
-            if self._classes:
-                labels = _shares(labels, batch.lam, self._classes)
-            last = batch.last_of_epoch
-            held = [
-                _Host(
-                    images if self._loader._planar else images.permute(0, 3, 1, 2),
-                    labels,
-                    self._loader.state_dict(),
-                    last,
-                )
-            ]
-            del batch, images, labels
-            yield held.pop()
-            if last:
-                return
-
-    def _on_gpu(self, hosts: Iterator[_Host]) -> Iterator[_Host]:
-        stream = torch.cuda.Stream(self.device)
-        copied = None  # the next batch: on the host, on the device, and when it is there
-        for host in hosts:
-            with torch.cuda.stream(stream):
-                images = host.images.to(self.device, non_blocking=True)
-                labels = host.labels.to(self.device, non_blocking=True)
-                there = stream.record_event()
-            if copied is not None:
-                yield self._handed_out(*copied)
-                copied[2].synchronize()  # before the loader may fill that memory again
-            copied = host, host._replace(images=images, labels=labels), there
-            del host, images, labels
-        if copied is not None:
-            yield self._handed_out(*copied)
-            copied[2].synchronize()
-
-    def _handed_out(self, _: _Host, batch: _Host, there: torch.cuda.Event) -> _Host:
-        stream = torch.cuda.current_stream(self.device)
-        stream.wait_event(there)
-        # Its memory belongs to the other stream, which must not use it again too early.
-        batch.images.record_stream(stream)
-        batch.labels.record_stream(stream)
-        return batch
-
-
-def _shares(labels: torch.Tensor, lam: float, classes: int) -> torch.Tensor:
-    own = torch.nn.functional.one_hot(labels, classes).float()
-    return own if lam == 1.0 else own.roll(1, 0).mul_(1.0 - lam).add_(own.mul(lam))
+    def _read_order(self) -> None:
+        epoch, sampler = self._state["epoch"], self._sampling.sampler
+        if sampler is not None and epoch != self._epoch_read:
+            tell_epoch(sampler, epoch)
+            self._loader._reorder(read_order(sampler, self._source))
+            self._epoch_read = epoch
 
 
 def _share() -> tuple[int, int]:
@@ -278,10 +312,10 @@ def _share() -> tuple[int, int]:
 
 
 def _pin(address: int, size: int) -> None:
-    result = torch.cuda.cudart().cudaHostRegister(address, size, 0)
+    result = _cuda.cudart().cudaHostRegister(address, size, 0)
     if int(result) != 0:
         raise RuntimeError(f"cudaHostRegister failed: {result}")
 
 
 def _unpin(address: int) -> None:
-    torch.cuda.cudart().cudaHostUnregister(address)
+    _cuda.cudart().cudaHostUnregister(address)

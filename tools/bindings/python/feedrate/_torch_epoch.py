@@ -1,0 +1,169 @@
+"""An epoch of `feedrate.torch.DataLoader`: tensors of a loader's batches, on their device."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+
+import torch
+from torch.utils.dlpack import from_dlpack
+
+from feedrate._data import Batch
+from feedrate._loader import Loader
+
+if TYPE_CHECKING:
+    from feedrate.torch import DataLoader
+
+T = TypeVar("T")
+_cuda: Any = torch.cuda  # without types in part
+State = dict[str, int]
+
+
+class Run:
+    """The batches of a loader, epoch after epoch."""
+
+    def __init__(self, loader: Loader[Batch]) -> None:
+        self._loader = loader
+        self.state = loader.state_dict()  # in front of the next batch
+        self._batches = iter(loader)
+        self._early: Batch | None = None  # of a later epoch than was asked for
+
+    def next_of(self, epoch: int) -> Batch | None:
+        """None where nothing of that epoch is left: no whole batch, or bad samples alone."""
+        batch = next(self._batches) if self._early is None else self._early
+        if batch.epoch != epoch:
+            self._early = batch
+            self.state = {**self.state, "epoch": batch.epoch, "position": 0}
+            return None
+        self._early = None
+        self.state = self._loader.state_dict()
+        return batch
+
+    def add_transform(self, seconds: float) -> None:
+        alive = self._loader._alive()
+        if alive is not None:
+            alive.add_transform(seconds)
+
+
+class _Tensors(NamedTuple):
+    images: torch.Tensor
+    labels: torch.Tensor  # classes, or shares of them
+    indices: torch.Tensor
+    state: State  # behind it
+    last_of_epoch: bool
+
+
+class _Copy(NamedTuple):
+    host: _Tensors  # the memory that the loader filled, as long as it is copied
+    device: _Tensors
+    there: torch.cuda.Event
+
+
+class Epoch(Generic[T]):
+    """What is left of an epoch. One thread."""
+
+    def __init__(self, loader: DataLoader[T], run: Run) -> None:
+        self._loader = loader
+        self._run: Run | None = run
+        self._epoch = loader._state["epoch"]
+        self._share = loader._share
+        self._over = False  # its last batch was taken
+        device = loader.device
+        self._stream: Any = _cuda.Stream(device) if device is not None and device.type == "cuda" else None
+        self._ahead: _Copy | None = None  # the next one
+        self._copied: _Copy | None = None  # the one that was handed out
+
+    def __iter__(self) -> Epoch[T]:
+        return self
+
+    def __next__(self) -> T:
+        run = self._run
+        if run is None:
+            raise StopIteration
+        loader = self._loader
+        try:
+            batch = self._taken(run) if self._stream is None else self._taken_on_gpu(run)
+            if batch is None:
+                loader._live = run if loader._persists else None
+                loader._state = run.state
+                raise StopIteration
+            state = batch.state
+            if batch.last_of_epoch and loader._persists:
+                loader._live = run
+            given = self._transformed(run, batch)
+            del batch  # the caller alone holds it while the next one is awaited
+            # Last of all, and no call: Ctrl-C loses the batch before, when it comes again, or not at all.
+            loader._state = state
+            return given
+        except BaseException:
+            self._run = None
+            raise
+
+    def _taken(self, run: Run) -> _Tensors | None:
+        loader = self._loader
+        batch = None if self._over else run.next_of(self._epoch)
+        now = loader._share_now()
+        if now != self._share:
+            raise RuntimeError(
+                f"rank {self._share[0]} of {self._share[1]} began this iteration, and is rank {now[0]} of "
+                f"{now[1]} by now: set torch.distributed up before an epoch, or between two"
+            )
+        if batch is None:
+            return None
+        self._over = batch.last_of_epoch
+        images, labels, indices = map(from_dlpack, (batch.images, batch.labels, batch.indices))
+        if loader._classes:
+            labels = _shares(labels, batch.lam, loader._classes)
+        if not loader._loader._planar:
+            images = images.permute(0, 3, 1, 2)
+        return _Tensors(images, labels, indices, run.state, batch.last_of_epoch)
+
+    def _taken_on_gpu(self, run: Run) -> _Tensors | None:
+        if self._copied is not None:
+            self._copied.there.synchronize()  # before the loader may fill that memory again
+            self._copied = None
+        copy = self._ahead if self._ahead is not None else self._copy(run)
+        if copy is None:
+            return None
+        self._ahead = self._copy(run)
+        stream = torch.cuda.current_stream(self._loader.device)
+        stream.wait_event(copy.there)
+        for tensor in copy.device[:3]:
+            # Its memory belongs to the other stream, which must not use it again too early.
+            tensor.record_stream(stream)
+        self._copied = copy._replace(device=copy.host)
+        return copy.device
+
+    def _copy(self, run: Run) -> _Copy | None:
+        host = self._taken(run)
+        if host is None or self._stream is None:
+            return None
+        with torch.cuda.stream(self._stream):
+            images, labels, indices = (
+                tensor.to(self._loader.device, non_blocking=True) for tensor in host[:3]
+            )
+            there = self._stream.record_event()
+        return _Copy(host, host._replace(images=images, labels=labels, indices=indices), there)
+
+    def _transformed(self, run: Run, batch: _Tensors) -> T:
+        loader = self._loader
+        images, labels, indices = batch[:3]
+        if loader._sample_transform is not None:
+            start = time.perf_counter()
+            images = torch.stack([loader._sample_transform(image) for image in images])
+            loader._sample_seconds += time.perf_counter() - start
+        if loader.device is not None and self._stream is None:
+            images, labels, indices = (one.to(loader.device) for one in (images, labels, indices))
+        given = (images, labels, indices) if loader._indices else (images, labels)
+        if loader._transform is None:
+            return cast(T, given)
+        start = time.perf_counter()
+        try:
+            return cast(T, loader._transform(*given))
+        finally:
+            run.add_transform(time.perf_counter() - start)
+
+
+def _shares(labels: torch.Tensor, lam: float, classes: int) -> torch.Tensor:
+    own = labels if labels.is_floating_point() else torch.nn.functional.one_hot(labels, classes).float()
+    return own if lam == 1.0 else own.roll(1, 0).mul_(1.0 - lam).add_(own.mul(lam))

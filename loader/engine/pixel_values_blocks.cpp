@@ -14,15 +14,23 @@ constexpr std::size_t block = 64;  // pixels: their values stay in the first-lev
 using Pixels = std::array<std::uint8_t, block>;
 
 // What is subtracted from a pixel, and what the difference is multiplied or divided by.
-struct Line {
+class Line {
+ public:
   std::array<float, block> mean, factor;
   bool divides;
 
-  // Value i is in channel (first + i) % channels.
-  Line(const PixelFormula& formula, std::size_t first, std::size_t channels)
+  // Of a plane.
+  Line(const PixelFormula& formula, std::size_t channel) : Line(formula, channel, 0) {}
+  // Value i is in channel (first + i) % 3.
+  static Line interleaved(const PixelFormula& formula, std::size_t first) {
+    return {formula, first, 1};
+  }
+
+ private:
+  Line(const PixelFormula& formula, std::size_t first, std::size_t step)
       : divides(formula.divides()) {
     for (std::size_t i = 0; i < block; ++i) {
-      const std::size_t channel = (first + i) % channels;
+      const std::size_t channel = (first + i * step) % 3;
       mean[i] = formula.scales[channel].mean;
       factor[i] = divides ? formula.deviations[channel] : formula.scales[channel].scale;
     }
@@ -59,7 +67,7 @@ void planes(const std::byte* pixels, std::size_t count, const PixelFormula& form
             std::byte* to) {
   const std::size_t whole = count / block * block;
   for (std::size_t c = 0; c < Channels; ++c) {
-    const Line line(formula, c, 1);
+    const Line line(formula, c);
     for (std::size_t i = 0; i < whole; i += block) {
       Pixels own;
       for (std::size_t k = 0; k < block; ++k) {
@@ -75,7 +83,8 @@ void planes(const std::byte* pixels, std::size_t count, const PixelFormula& form
 template <class Number>
 void interleaved(const std::byte* pixels, std::size_t count, const PixelFormula& formula,
                  std::byte* to) {
-  const Line lines[3] = {{formula, 0, 3}, {formula, block, 3}, {formula, 2 * block, 3}};
+  const Line lines[3] = {Line::interleaved(formula, 0), Line::interleaved(formula, block),
+                         Line::interleaved(formula, 2 * block)};
   const std::size_t whole = count / block * block;
   for (std::size_t at = 0; at < 3 * whole; at += block) {
     Pixels own;

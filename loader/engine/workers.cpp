@@ -43,7 +43,11 @@ unsigned process_limit() {
 class Quota {
  public:
   Quota() = default;
-  ~Quota() { change(0); }
+  // Without process_limit(), which allocates and may have failed before.
+  ~Quota() {
+    const std::lock_guard lock(workers_mutex);
+    workers_in_process -= count_;
+  }
   Quota(const Quota&) = delete;
   Quota& operator=(const Quota&) = delete;
 
@@ -93,9 +97,12 @@ class Arenas {
 };
 
 struct Workers::State {
+  using Taken = std::shared_ptr<std::atomic<bool>>;
+
   struct Worker {
     Arenas::Arena arena;
     bool running = false;
+    Taken taken;  // its task, by a thread, or back by the owner
   };
 
   State(unsigned max_count, std::function<void(unsigned)> b)
@@ -111,7 +118,7 @@ struct Workers::State {
   void start(unsigned number) {
     Worker& worker = workers[number];
     if (!worker.arena) worker.arena = Arenas::of_process().take();
-    const auto taken = std::make_shared<std::atomic<bool>>(false);  // by the task, or back
+    const Taken taken = worker.taken = std::make_shared<std::atomic<bool>>(false);
     worker.running = true;
     ++running;
     try {
@@ -119,11 +126,17 @@ struct Workers::State {
         if (!taken->exchange(true)) run(number);
       });
     } catch (...) {
-      if (taken->exchange(true)) return;
-      worker.running = false;
-      --running;
-      throw;
+      if (take_back(worker)) throw;
     }
+  }
+
+  // False where a thread has taken its task. After it has failed once to start a thread, oneTBB may
+  // accept a task for which none comes.
+  bool take_back(Worker& worker) {
+    if (!worker.running || worker.taken->exchange(true)) return false;
+    worker.running = false;
+    --running;
+    return true;
   }
 
   // Those of them that do not run yet.
@@ -185,6 +198,7 @@ unsigned Workers::count() const { return state_->count.load(); }
 
 Workers::~Workers() {
   std::unique_lock lock(state_->mutex);
+  for (unsigned i = 0; i < state_->limit; ++i) state_->take_back(state_->workers[i]);
   state_->ended.wait(lock, [&] { return state_->running == 0; });
 }
 

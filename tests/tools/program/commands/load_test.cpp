@@ -209,10 +209,12 @@ TEST_F(CommandsLoad, auto_finds_threads_within_the_available_cores) {
 // Where a thread cannot be started, others have been, which must end first.
 TEST_F(CommandsLoad, in_any_memory_it_ends_by_itself_and_says_why) {
   write_dataset(container("recordio"), raw_codec, at("large"), make_examples({28, 28, 1}, 20'000));
-  for (const char* kib : {"90000", "100000", "150000", "200000", "300000"}) {
+  std::vector<int> limits{150'000, 200'000, 300'000};
+  for (int kib = 80'000; kib <= 110'000; kib += 500) limits.push_back(kib);  // where threads start
+  for (const int kib : limits) {
     const Said said =
         run_program("sh", {"-c",
-                           std::string("ulimit -v ") + kib +
+                           "ulimit -v " + std::to_string(kib) +
                                R"( && exec timeout 60 "$0" load "$1" --threads 60 --no-digest)",
                            program_under_test(), at("large")});
     EXPECT_EQ(said.signal, 0) << kib;

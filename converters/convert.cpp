@@ -236,7 +236,8 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   if (const std::string lost = lost_pages_of_process(lost_before); !lost.empty()) throw Error(lost);
   write_sidecar(directory.path(), sidecar);
   if (whole) {
-    journal.remove();
+    journal.remove();  // first: where a file is gone, the next run starts over
+    if (resumed_at != 0) expect_described(directory.path(), sidecar);
   } else {
     tally.seconds += seconds_since(start);
     tally.files = files_of_part(directory.path());

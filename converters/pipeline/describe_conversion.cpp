@@ -5,6 +5,7 @@
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
 #include "formats/base/without_slash.h"
+#include "formats/container.h"
 #include "formats/crops/crop_index.h"
 #include "formats/digests/digest.h"
 
@@ -149,6 +150,15 @@ void add_notes(Sidecar& sidecar, const Conversion& conversion) {
   if (conversion.skipped.size() > names_listed) {
     sidecar.notes.push_back(join("left out: ", conversion.skipped.size() - names_listed, " more"));
   }
+}
+
+void expect_described(const fs::path& directory, const Sidecar& sidecar) {
+  const auto dataset = container(sidecar.format).open(directory);
+  const bool file_for_each = dataset->info().files.empty();
+  const std::uint64_t found = file_for_each ? sample_files(*dataset).size() : dataset->size();
+  if (found == sidecar.count) return;
+  fail(directory, "expected ", sidecar.count, " samples, found ", found,
+       ": something has removed files between the runs that made them");
 }
 
 void add_crop_index(const std::filesystem::path& directory, Sidecar& sidecar, unsigned threads,

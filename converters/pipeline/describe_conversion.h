@@ -27,6 +27,10 @@ void complete(formats::Sidecar& sidecar, const Tally& tally, const Conversion& c
 /// Notes which images were encoded anew or left out. Not of a part: join_parts() notes them of all.
 void add_notes(formats::Sidecar& sidecar, const Conversion& conversion);
 
+/// Throws Error where a dataset that several runs have made does not hold all samples that its sidecar
+/// states: a file was removed between them.
+void expect_described(const std::filesystem::path& directory, const formats::Sidecar& sidecar);
+
 /// Makes the crop index in the directory of a dataset that is whole but for its sidecar, if the
 /// sidecar's options ask for it. Where no image could have an entry, a note in the sidecar says so.
 void add_crop_index(const std::filesystem::path& directory, formats::Sidecar& sidecar,

@@ -140,6 +140,7 @@ Conversion join_parts(PartialDirectory& directory) {
   add_crop_index(directory.path(), *sidecar, 0);
   sidecar->files = files_beside(directory.path());
   write_sidecar(directory.path(), *sidecar);
+  expect_described(directory.path(), *sidecar);
   directory.commit();
   for (const FoundPart& found : parts) fs::remove_all(found.path);
   return conversion;

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view notes_name = "progress.json";
+constexpr std::string_view notes_name = PartialDirectory::progress;
 constexpr std::string_view digests_name = "progress.bin";
 constexpr std::size_t entry_bytes = sizeof(SampleDigests);
 

@@ -43,7 +43,7 @@ bool has_file(const fs::path& directory, std::string_view name) {
 
 // Versions before the mark left a journal, from their first save on, and no sidecar while unfinished.
 bool is_of_older_version(const fs::path& directory) {
-  return has_file(directory, "progress.json") && has_file(directory, "progress.bin") &&
+  return has_file(directory, PartialDirectory::progress) && has_file(directory, "progress.bin") &&
          !has_file(directory, "feedrate.json");
 }
 
@@ -61,8 +61,17 @@ bool is_own(const fs::path& directory) {
        target.filename());
 }
 
+// On disk before it returns: other names may reach it in another order.
+void remove_progress(const fs::path& directory, std::error_code& error) {
+  if (!fs::remove(directory / PartialDirectory::progress, error)) return;
+  const Descriptor opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened || fsync(opened.number()) != 0) error.assign(errno, std::generic_category());
+}
+
 // The mark goes last, so that a process killed meanwhile leaves it.
 void remove_all_but_mark(const fs::path& directory, std::error_code& error) {
+  remove_progress(directory, error);
+  if (error) return;
   fs::directory_iterator entry(directory, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     if (entry->path().filename() == PartialDirectory::mark) continue;

@@ -22,6 +22,9 @@ class PartialDirectory {
   /// The empty file that marks a partial directory. A process that is killed right after the rename
   /// leaves it in a finished one, where it means nothing and is removed by the next that comes.
   static constexpr std::string_view mark = ".feedrate-partial";
+  /// The file by which a later run goes on with what is there. It is removed before the rest, so that
+  /// no run goes on with a part of it.
+  static constexpr std::string_view progress = "progress.json";
 
   /// Throws Error when `path` exists already, `<path>.partial` is somebody else's or its parent
   /// cannot be written, and BeingWritten when another process is making it.

@@ -72,9 +72,10 @@ inline int signal_for(int status) {
 
 }  // namespace detail
 
-/// Runs the binary and kills it before its call number `number` (from 1) that changes files, of any
-/// thread.
-inline Ended kill_before_call(const std::vector<std::string>& arguments, unsigned number) {
+/// Runs the binary and sends it a signal before its call number `number` (from 1) that changes files, of
+/// any thread. `killed` means that the call came, also where the program takes the signal and goes on.
+inline Ended kill_before_call(const std::vector<std::string>& arguments, unsigned number,
+                              int signal = SIGKILL) {
   std::vector<std::string> words{program_under_test()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const pid_t child = fork();
@@ -101,10 +102,11 @@ inline Ended kill_before_call(const std::vector<std::string>& arguments, unsigne
                        ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof call, &call) > 0 &&
                        call.op == PTRACE_SYSCALL_INFO_ENTRY;
     if (!killed && calls && changes_files(call.entry.nr, call.entry.args) && ++seen == number) {
-      kill(child, SIGKILL);
+      kill(child, signal);
       killed = true;
     }
-    if (!killed) ptrace(PTRACE_SYSCALL, thread, nullptr, detail::signal_for(status));
+    if (!killed || signal != SIGKILL)
+      ptrace(PTRACE_SYSCALL, thread, nullptr, detail::signal_for(status));
   }
 }
 

@@ -153,6 +153,28 @@ TEST_P(ConformanceResume, killed_before_its_first_save_it_leaves_nothing_in_what
   }
 }
 
+TEST_P(ConformanceResume, without_a_file_of_an_earlier_run_it_starts_over) {
+  if (GetParam()->name() == "lmdb") GTEST_SKIP() << "all is in one file, which is being written";
+  const ConvertOptions options{.shards = GetParam()->shardable() ? 4U : 1U};
+  ConvertOptions resumed = options;
+  resumed.resume = true;
+  convert_resumable(*GetParam(), directory_ / "whole", options);
+  convert_and_die(*GetParam(), directory_ / "out", 1400, options);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(directory_ / "out.partial")) {
+    const std::string name = entry.path().filename().string();
+    const bool of_samples = name.ends_with(".png") || name.find("-00000-of-") != name.npos ||
+                            name == "train-000000.tar";
+    if (entry.is_regular_file() && of_samples) files.push_back(entry.path());
+  }
+  ASSERT_FALSE(files.empty());
+  fs::remove(files.front());
+  EXPECT_THROW(convert_resumable(*GetParam(), directory_ / "out", resumed), Error);
+  EXPECT_FALSE(fs::exists(directory_ / "out"));
+  EXPECT_EQ(convert_resumable(*GetParam(), directory_ / "out", resumed).resumed_at, 0U);
+  expect_same(directory_ / "out", directory_ / "whole");
+}
+
 TEST_P(ConformanceResume, with_nothing_to_go_on_from_it_starts_anew) {
   convert_resumable(*GetParam(), directory_ / "whole");
   EXPECT_EQ(convert_resumable(*GetParam(), directory_ / "out", {.resume = true}).resumed_at, 0U);

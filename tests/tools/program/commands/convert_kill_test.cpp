@@ -75,6 +75,17 @@ class CommandsConvertKilled : public ::testing::Test {
     fs::copy(work_, start_, fs::copy_options::recursive);
   }
 
+  /// Leaves in start_ what `words` leave when they are stopped, so that they can be resumed.
+  void start_with_what_is_stopped_of(const CommandLine& words) const {
+    unsigned call = 1;
+    do {
+      begin();
+      kill_before_call(words, call++, SIGTERM);
+    } while (call < 100 && !fs::exists(out() + ".partial/progress.json"));
+    fs::remove_all(start_);
+    fs::copy(work_, start_, fs::copy_options::recursive);
+  }
+
   /// Kills `words` before each of their calls that changes files. Then `again` ends well, and all that
   /// is there is `wanted`.
   void expect_recovery(const CommandLine& words, const std::vector<CommandLine>& again,
@@ -118,6 +129,20 @@ TEST_F(CommandsConvertKilled, while_it_removes_what_another_left_it_is_done_agai
   for (const CommandLine& words :
        {line("folder", few), line("folder", {"--limit", "2", "--resume"})}) {
     expect_recovery(words, {line("folder", few)}, made_by(line("folder", few)));
+  }
+}
+
+TEST_F(CommandsConvertKilled, while_it_removes_what_could_be_resumed_it_starts_over) {
+  for (const CommandLine& words : {line("webdataset", {"--shards", "4"}),
+                                   line("tfrecord", {"--shards", "4", "--gzip"}), line("folder")}) {
+    const auto whole = made_by(words);
+    fs::remove_all(start_);
+    fs::create_directory(start_);
+    start_with_what_is_stopped_of(words);
+    ASSERT_TRUE(fs::exists(start_ / "out.partial/progress.json"));
+    expect_recovery(words, {extended(words, {"--resume"})}, whole);
+    fs::remove_all(start_);
+    fs::create_directory(start_);
   }
 }
 

@@ -31,11 +31,19 @@ std::string datasets_inside(const fs::path& path) {
   return list;
 }
 
-// More than one, which are files of their own.
-bool has_shards(const Sidecar& sidecar) {
-  return std::ranges::any_of(sidecar.options, [](const std::string& option) {
-    return option.starts_with("--shards ");  // it is not listed where there is one
-  });
+// The sidecar describes what its directory opens as. Another file there, or one of several, is not it.
+bool is_described(const DatasetInfo& info) {
+  const std::string& format = info.sidecar->format;
+  if (!format.empty() && format != info.format) return false;
+  std::error_code ignored;
+  if (fs::is_directory(info.path, ignored)) return true;
+  try {
+    const auto whole = open_as_found(sidecar_file(info.path).parent_path());
+    return whole->info().format == info.format && whole->info().files == info.files &&
+           whole->size() == info.size;
+  } catch (const Error&) {
+    return false;  // several datasets
+  }
 }
 
 [[noreturn]] void refuse(const fs::path& path) {
@@ -86,9 +94,7 @@ std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
 
 void expect_whole(const DatasetInfo& info) {
   if (!info.sidecar || info.sidecar->count == 0 || info.sidecar->count == info.size) return;
-  std::error_code ignored;
-  const bool all = info.files.size() == 1 && !has_shards(*info.sidecar);
-  if (!fs::is_directory(info.path, ignored) && !all) return;
+  if (!is_described(info)) return;
   fail(info.path, "expected the ", info.sidecar->count, " samples that ", sidecar_name,
        " states, found ", info.size,
        "; 'feedrate verify' tells more. If it was changed on purpose, remove ", sidecar_name);

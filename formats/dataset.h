@@ -133,8 +133,8 @@ std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path);
 std::unique_ptr<Dataset> open_as_found(const std::filesystem::path& path);
 
 /// Throws Error when a dataset holds another number of samples than its sidecar states: some
-/// formats look whole when files, or whole records at the end, are gone. One file of several that
-/// was opened by itself passes: the sidecar describes all of them.
+/// formats look whole when files, or whole records at the end, are gone. A file that was opened by
+/// itself passes where the directory does not open as just this file: the sidecar describes that.
 void expect_whole(const DatasetInfo& info);
 
 /// Largest label + 1: from the sidecar when it states it, otherwise by reading every sample once.

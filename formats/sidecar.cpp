@@ -26,6 +26,14 @@ void take(const Json& object, const char* key, T& value) {
   if (const auto at = object.find(key); at != object.end()) at->get_to(value);
 }
 
+void take_count(const Json& object, const fs::path& file, std::uint64_t& count) {
+  const auto at = object.find("count");
+  if (at == object.end()) return;
+  if (!at->is_number_unsigned())
+    fail(file, "expected a number of samples as \"count\", found ", at->dump());
+  at->get_to(count);
+}
+
 Json shape_to_json(const Shape& shape) {
   return {{"height", shape.height}, {"width", shape.width}, {"channels", shape.channels}};
 }
@@ -52,7 +60,7 @@ std::vector<Sidecar::File> files_from_json(const Json& object, const char* key) 
   return files;
 }
 
-Sidecar from_json(const Json& object) {
+Sidecar from_json(const Json& object, const fs::path& file) {
   Sidecar sidecar;
   take(object, "tool_version", sidecar.tool_version);
   take(object, "source", sidecar.source);
@@ -60,7 +68,7 @@ Sidecar from_json(const Json& object) {
   take(object, "format", sidecar.format);
   take(object, "codec", sidecar.codec);
   take(object, "label_space", sidecar.label_space);
-  take(object, "count", sidecar.count);
+  take_count(object, file, sidecar.count);
   if (object.contains("shape")) sidecar.shape = shape_from_json(object.at("shape"));
   take(object, "classes", sidecar.classes);
   take(object, "class_names", sidecar.class_names.names);
@@ -97,7 +105,7 @@ std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return std::nullopt;
   try {
-    return from_json(Json::parse(read_text(file)));
+    return from_json(Json::parse(read_text(file)), file);
   } catch (const nlohmann::json::exception& error) {
     fail(file, "cannot be understood: ", error.what());
   }

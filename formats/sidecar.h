@@ -34,8 +34,8 @@ struct Sidecar {
   std::string format;
   std::string codec;
   std::string label_space = "0-based";
-  std::uint64_t count = 0;
-  Shape shape;  // zero where images differ
+  std::uint64_t count = 0;  // samples; 0 where it is not stated
+  Shape shape;              // zero where images differ
   std::uint32_t classes = 0;
   ClassNames class_names;
   std::vector<std::uint64_t> class_counts;  // samples of each class

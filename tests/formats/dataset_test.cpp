@@ -50,6 +50,42 @@ TEST(UnitDataset, classes_come_from_the_sidecar_or_from_the_labels) {
   EXPECT_EQ(count_classes(*open_dataset(temporary / "set")), 10U);
 }
 
+TEST(HostileDataset, a_file_is_compared_with_the_sidecar_that_describes_it) {
+  TempDirectory temporary;
+  const auto examples = make_examples({8, 8, 1}, 3);
+  for (const auto& [format, file] :
+       {std::pair("recordio", "data.rec"), std::pair("png-map", "train_map.txt"),
+        std::pair("tfrecord", "train-00000-of-00001"),
+        std::pair("webdataset", "train-000000.tar")}) {
+    const fs::path set = temporary / format;
+    write_dataset(container(format), png_codec, set, examples);
+    Sidecar sidecar;
+    sidecar.format = format;
+    sidecar.count = 4;
+    write_sidecar(set, sidecar);
+    for (const fs::path& path : {set, set / file})
+      expect_error([&] { open_dataset(path); }, {"expected the 4 samples", "found 3"});
+    sidecar.count = 3;
+    write_sidecar(set, sidecar);
+    EXPECT_EQ(open_dataset(set / file)->size(), 3U);
+  }
+}
+
+TEST(UnitDataset, another_file_beside_a_dataset_is_not_compared_with_its_sidecar) {
+  TempDirectory temporary;
+  write_dataset(container("recordio"), png_codec, temporary / "r", make_examples({8, 8, 1}, 3));
+  Sidecar sidecar;
+  sidecar.format = "recordio";
+  sidecar.count = 3;
+  write_sidecar(temporary / "r", sidecar);
+  write_dataset(container("recordio"), png_codec, temporary / "s", make_examples({8, 8, 1}, 5));
+  for (const char* extension : {".rec", ".idx", ".lst"})
+    fs::copy_file(temporary / (std::string("s/data") + extension),
+                  temporary / (std::string("r/other") + extension));
+  EXPECT_EQ(open_dataset(temporary / "r/other.rec")->size(), 5U);
+  EXPECT_EQ(open_dataset(temporary / "r/data.rec")->size(), 3U);
+}
+
 TEST(HostileDataset, a_damaged_first_sample_does_not_keep_the_others_from_being_read) {
   const TempDirectory directory;
   for (const char* format : {"lmdb", "recordio", "webdataset", "png-map", "folder"}) {

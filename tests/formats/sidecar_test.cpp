@@ -100,8 +100,9 @@ TEST(UnitSidecar, none_is_no_error_and_missing_keys_keep_their_defaults) {
 
 TEST(HostileSidecar, nonsense_is_an_error_that_names_the_file) {
   TempDirectory temporary;
-  for (const char* nonsense : {"", "{", "[1]", "7", R"({"count": "many"})", R"({"inputs": [3]})",
-                               R"({"inputs": {"a": 1}})", R"({"shape": 3})", "\xff\xfe"}) {
+  for (const char* nonsense :
+       {"", "{", "[1]", "7", R"({"count": "many"})", R"({"count": -1})", R"({"inputs": [3]})",
+        R"({"inputs": {"a": 1}})", R"({"shape": 3})", "\xff\xfe"}) {
     write_text(temporary / sidecar_name, nonsense);
     try {
       read_sidecar(temporary.path());

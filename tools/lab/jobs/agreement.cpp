@@ -39,45 +39,76 @@ std::string digests_of(const Dataset& dataset, std::string Sidecar::*digest) {
   return text;
 }
 
-/// A sidecar's digests are in the order of writing, and a checkpoint's position is one of reading.
-std::string reading_order_of(const Dataset& dataset) {
-  const auto written = dataset.written_order();
-  if (!written) return "not known";
-  if (std::ranges::is_sorted(*written)) return "as written";
-  return join("not as written, with the fingerprint ",
-              fingerprint(std::as_bytes(std::span(*written))));
+/// What the sidecar's digests say holds for the order of writing; a checkpoint's position is one of
+/// reading. Terms of datasets that are read in another order therefore have other names.
+Terms written_terms(const Dataset& dataset) {
+  const auto order = dataset.written_order();
+  const bool as_written = order && std::ranges::is_sorted(*order);
+  Terms terms;
+  if (!as_written) {
+    terms.emplace_back("the order of the dataset",
+                       order ? join("not as written, with the fingerprint ",
+                                    fingerprint(std::as_bytes(std::span(*order))))
+                             : "not known");
+  }
+  const std::string images = digests_of(dataset, &Sidecar::digest);
+  const std::string bytes = digests_of(dataset, &Sidecar::bytes_digest);
+  if (!images.empty()) {
+    terms.emplace_back(
+        as_written ? "the digest of the dataset" : "the digest of the dataset as it was written",
+        images);
+  } else if (!bytes.empty() && as_written) {
+    terms.emplace_back(bytes_term, bytes);
+  }
+  return terms;
 }
 
-/// Of some samples all over the dataset: the same in every encoding, with and without a sidecar.
-std::string label_probe_of(const Dataset& dataset) {
+struct Probe {
+  std::int32_t label = -1;
+  Sha256 image{};
+};
+
+/// Stays as it is for a bad sample, which is the loader's affair.
+Probe probe_of(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
+  Probe probe;
+  try {
+    const Sample sample = dataset.read(index, scratch);
+    probe.label = sample.label;
+    Buffer pixels(sample.shape.bytes());
+    decode(sample, pixels);
+    probe.image = sample_digest(0, {sample.shape, pixels});
+  } catch (const Error&) {
+  }
+  return probe;
+}
+
+/// Of some samples all over the dataset: the same in every format and lossless encoding, with and
+/// without a sidecar.
+Terms probe_terms(const Dataset& dataset) {
   constexpr std::uint64_t probes = 64;
   const std::uint64_t size = dataset.size();
   std::vector<std::int32_t> labels;
+  std::vector<Sha256> images;
   Scratch scratch;
   for (std::uint64_t k = 0; k < std::min(size, probes); ++k) {
-    try {
-      labels.push_back(dataset.read(size < probes ? k : size / probes * k, scratch).label);
-    } catch (const Error&) {
-      labels.push_back(-1);  // a bad sample is the loader's affair
-    }
+    const Probe probe = probe_of(dataset, size < probes ? k : size / probes * k, scratch);
+    labels.push_back(probe.label);
+    images.push_back(probe.image);
   }
-  return std::to_string(fingerprint(std::as_bytes(std::span(labels))));
+  const auto text = [](const auto& list) {
+    return std::to_string(fingerprint(std::as_bytes(std::span(list))));
+  };
+  return {{"the fingerprint of the dataset's labels", text(labels)},
+          {"the fingerprint of the dataset's images", text(images)}};
 }
 
 /// What tells one dataset, as it is read, from others.
 Terms dataset_terms(const Dataset& dataset) {
   const DatasetInfo& info = dataset.info();
-  Terms terms = {
-      {"the size of the dataset", join(info.size, " images, ", info.classes, " classes")},
-      {"the order of the dataset", reading_order_of(dataset)}};
-  const std::string images = digests_of(dataset, &Sidecar::digest);
-  const std::string bytes = digests_of(dataset, &Sidecar::bytes_digest);
-  if (!images.empty()) {
-    terms.emplace_back("the digest of the dataset", images);
-  } else if (!bytes.empty()) {
-    terms.emplace_back(bytes_term, bytes);
-  }
-  terms.emplace_back("the fingerprint of the dataset's labels", label_probe_of(dataset));
+  Terms terms = {{"the size of the dataset", join(info.size, " images")}};
+  if (info.classes != 0) terms.emplace_back("the dataset's classes", std::to_string(info.classes));
+  for (Terms& more : std::array{written_terms(dataset), probe_terms(dataset)})
+    std::ranges::move(more, std::back_inserter(terms));
   return terms;
 }
 
@@ -90,15 +121,18 @@ std::string identity_of(const Dataset* dataset) {
   return text;
 }
 
-/// What an epoch holds, from picks all over the first one.
+/// What the first epoch holds: all picks, or so many all over it that there is time for them.
 std::string order_of(const TrainingRequest& request, const Opened& opened) {
   if (!opened.picks) return "every image once";
-  constexpr std::uint64_t probes = 1024;
+  constexpr std::uint64_t probes = std::uint64_t{1} << 24;
   const std::uint64_t size = opened.picks->size();
-  std::vector<std::uint64_t> indices;
-  for (std::uint64_t k = 0; k < std::min(size, probes); ++k)
-    indices.push_back(opened.picks->index(request.seed, 0, size < probes ? k : size / probes * k));
-  return join(size, " picks, fingerprint ", fingerprint(std::as_bytes(std::span(indices))));
+  std::uint64_t print = 0;
+  for (std::uint64_t k = 0; k < std::min(size, probes); ++k) {
+    const std::uint64_t pick = size < probes ? k : size / probes * k;
+    const std::array index = {opened.picks->index(request.seed, 0, pick)};
+    print = fingerprint(std::as_bytes(std::span(index)), print);
+  }
+  return join(size, " picks, fingerprint ", print);
 }
 
 /// Of parameters and the optimizer's state.
@@ -189,10 +223,11 @@ Terms terms_of(const TrainingRequest& request, const Opened& opened, const Sessi
 void expect_agreement(const Terms& terms) {
   using nlohmann::json;
   const Terms first = json::parse(world().of_first(json(terms).dump())).get<Terms>();
-  const auto [mine, theirs] = std::ranges::mismatch(terms, first);
-  if (mine != terms.end() && theirs != first.end()) {
-    throw Error(join("ranks must agree on ", mine->first, ": rank ", world().rank(), " has ",
-                     shown(mine->second), ", rank 0 has ", shown(theirs->second)));
+  for (const auto& [name, value] : terms) {
+    const auto theirs = std::ranges::find(first, name, &Terms::value_type::first);
+    if (theirs == first.end() || theirs->second == value) continue;
+    throw Error(join("ranks must agree on ", name, ": rank ", world().rank(), " has ", shown(value),
+                     ", rank 0 has ", shown(theirs->second)));
   }
   std::array agreed = {1.0};
   world().sum(agreed);  // no rank begins before all agree

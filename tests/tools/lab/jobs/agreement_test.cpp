@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "formats/io/file.h"
 #include "tests/support/run_program.h"
 #include "tools/program/cli/command.h"
@@ -83,8 +85,7 @@ TEST_F(CommandsResumedTerms, of_a_schedule_that_follows_the_length_include_it) {
 TEST_F(CommandsResumedTerms, are_refused_where_the_position_means_nothing) {
   const Said other = resume("set2", {});
   EXPECT_EQ(other.code, exit_failed);
-  EXPECT_NE(other.errors.find("two.st: the digest of the dataset was "),
-            std::string::npos)
+  EXPECT_NE(other.errors.find("two.st: the digest of the dataset was "), std::string::npos)
       << other.errors;
   std::string backwards;
   for (int i = 200; i-- > 0;) backwards += std::to_string(i) + "\n";
@@ -115,6 +116,79 @@ TEST_F(CommandsResumedTerms, include_the_order_in_which_a_format_is_read) {
   EXPECT_EQ(same.errors.find("when it was trained"), std::string::npos) << same.errors;
   expect_done(training("folder", {"--steps", "2", "--checkpoint", at("two.st")}));
   EXPECT_EQ(resume("folder", {}).code, exit_done);
+}
+
+TEST_F(CommandsResumedTerms, include_every_entry_of_an_order) {
+  std::string order;
+  for (int i = 0; i < 3000; ++i) order += std::to_string(i % 200) + "\n";
+  formats::write_text(at("order"), order);
+  expect_done(
+      training("set1", {"--steps", "2", "--checkpoint", at("two.st"), "--order", at("order")}));
+  EXPECT_EQ(resume("set1", {"--order", at("order"), "--steps", "3"}).code, exit_done);
+  order.replace(order.find("\n57\n"), 4, "\n58\n");
+  formats::write_text(at("order"), order);
+  const Said said = resume("set1", {"--order", at("order"), "--steps", "3"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("the order of an epoch was 3000 picks, fingerprint "),
+            std::string::npos)
+      << said.errors;
+}
+
+/// Gives the files of each class each other's names, the last one's to the first.
+void reverse_within_classes(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> directories;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) directories.push_back(entry.path());
+  for (const fs::path& directory : directories) {
+    std::vector<fs::path> files(fs::directory_iterator(directory), {});
+    std::ranges::sort(files);
+    for (const fs::path& file : files) fs::rename(file, file.string() + ".new");
+    for (std::size_t i = 0; i < files.size(); ++i)
+      fs::rename(files[i].string() + ".new", files[files.size() - 1 - i]);
+  }
+}
+
+// The JPEGs that are kept have the digest of their bytes, the others that of their pixels.
+TEST_F(CommandsResumedTerms, include_the_order_of_images_that_only_their_pixels_tell) {
+  expect_done({"convert", "mnist", at("1"), "--to", "folder", "--encode", "jpeg", "--split",
+               "train", "--out", at("folder")});
+  expect_done(
+      {"convert", "folder", at("folder"), "--to", "recordio", "--no-check", "--out", at("kept")});
+  const Words raw{"convert", "folder", at("folder"), "--to", "lmdb", "--encode", "raw", "--out"};
+  const auto convert = [&](const std::string& name) {
+    Words words = raw;
+    words.push_back(at(name));
+    expect_done(words);
+  };
+  convert("same");
+  reverse_within_classes(directory_ / "folder");
+  convert("reversed");
+  expect_done(training("kept", {"--steps", "2", "--checkpoint", at("two.st")}));
+  const Said reversed = resume("reversed", {});
+  EXPECT_EQ(reversed.code, exit_failed);
+  EXPECT_NE(reversed.errors.find("the fingerprint of the dataset's images was "), std::string::npos)
+      << reversed.errors;
+  const Said same = resume("same", {});
+  EXPECT_EQ(same.code, exit_done) << same.errors;
+}
+
+TEST_F(CommandsResumedTerms, do_not_depend_on_the_sidecar) {
+  std::filesystem::remove(directory_ / "set1/feedrate.json");
+  const Said said = resume("set1", {});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+}
+
+TEST_F(CommandsResumedTerms, are_those_of_a_copy_in_the_order_of_reading) {
+  expect_done(
+      {"convert", "mnist", at("1"), "--to", "folder", "--split", "train", "--out", at("folder")});
+  expect_done({"convert", "dataset", at("folder"), "--to", "recordio", "--out", at("copy")});
+  for (const auto& [first, second] : {std::pair("folder", "copy"), std::pair("copy", "folder")}) {
+    expect_done(training(first, {"--steps", "2", "--checkpoint", at("two.st")}));
+    const Said said = resume(second, {});
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    EXPECT_EQ(said.errors.find("when it was trained"), std::string::npos) << said.errors;
+  }
 }
 
 }  // namespace

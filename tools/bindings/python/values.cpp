@@ -40,9 +40,7 @@ bool is_no_list(nb::handle given) {
 
 // NumPy's own bool, which is not Python's.
 bool is_numpy_bool(nb::handle given) {
-  const auto its = [&](const char* name) {
-    return nb::cast<std::string>(nb::str(given.type().attr(name)));
-  };
+  const auto its = [&](const char* name) { return utf8(given.type().attr(name)); };
   return its("__module__") == "numpy" && (its("__name__") == "bool" || its("__name__") == "bool_");
 }
 

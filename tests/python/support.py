@@ -61,6 +61,16 @@ def photographs():
     return place("photographs")
 
 
+def folder():
+    """The photographs as files in directories of classes, as others have them: without a sidecar."""
+    if not os.path.exists(place("folder")):
+        feedrate.convert("dataset", photographs(), to="folder", out=place("folder"))
+        for name in os.listdir(place("folder")):
+            if os.path.isfile(os.path.join(place("folder"), name)):
+                os.remove(os.path.join(place("folder"), name))
+    return place("folder")
+
+
 def python(code, *arguments):
     """Runs `code` in a fresh interpreter that finds the package."""
     return subprocess.run(

@@ -1,10 +1,9 @@
 """feedrate.torch.DataLoader where PyTorch's is expected: its arguments, samplers and datasets."""
 
-import os
 import unittest
 
 import feedrate
-from support import IMAGES, mnist, photographs, place, python
+from support import IMAGES, folder, mnist, photographs, python
 
 try:
     import torch
@@ -23,16 +22,6 @@ try:
     import timm
 except ImportError:
     timm = None
-
-
-def folder():
-    """The photographs as files in directories of classes, as others have them: without a sidecar."""
-    if not os.path.exists(place("folder")):
-        feedrate.convert("dataset", photographs(), to="folder", out=place("folder"))
-        for name in os.listdir(place("folder")):
-            if os.path.isfile(os.path.join(place("folder"), name)):
-                os.remove(os.path.join(place("folder"), name))
-    return place("folder")
 
 
 class UnitLazy(unittest.TestCase):

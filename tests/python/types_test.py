@@ -17,12 +17,30 @@ import feedrate
 for batch in feedrate.Loader("data", "mnist", batch=64, pixels="f32", mean=33.3):
     assert_type(batch, feedrate.Batch)
     assert_type(batch.images.shape, tuple[int, ...])
+    assert_type(batch.labels.tolist(), list[int])
+    assert_type(batch.labels[0], int)
+    assert_type(batch.labels[1:], feedrate.Array[int])
+    assert_type(sum(batch.indices), int)
+    assert_type([plane.shape for image in batch.images for plane in image], list[tuple[int, ...]])
+for batch_of_rows in feedrate.Loader("data", labels=[[0.5, 1], [1, 0]], weights="balanced"):
+    assert_type(batch_of_rows.labels.tolist(), list[list[float]])
+for batch_of_numbers in feedrate.Loader("data", labels=[0.5, 1.5]):
+    assert_type(batch_of_numbers.labels[0], float)
+
+
+def plain(images: feedrate.Array, batch: feedrate.Batch) -> None: ...
 for size in feedrate.Loader("data", transform=len):
     assert_type(size, int)
 dataset = feedrate.open("data")
 assert_type(dataset[0].label, int)
+assert_type(dataset[0].image.tolist(), list[list[list[int]]])
 assert_type(dataset.info["class_names"], list[str])
 assert_type(dataset.targets, list[int])
+made = feedrate.convert("mnist", "archives", to="lmdb", out="data", shards=4)
+assert_type([split["samples"] for split in made["splits"]], list[int])
+made["split"]  # type: ignore[typeddict-item]
+assert_type(feedrate.verify("data", against="other")["complete"], bool)
+assert_type(feedrate.advise("data", target=3000)["now"]["threads"], int)
 """
 TORCH = """
 for images, labels in feedrate.torch.DataLoader("data", batch_size=64, num_workers=2, drop_last=True, std=[1.0]):

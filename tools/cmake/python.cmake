@@ -54,17 +54,20 @@ endforeach()
 file(CREATE_LINK ${CMAKE_BINARY_DIR}/feedrate ${package}/bin/feedrate SYMBOLIC)
 add_custom_target(python DEPENDS _native feedrate)
 
-# Type checkers read what nanobind says of the module, and what the table says of settings. A sanitized
-# module cannot simply be imported.
+# Type checkers read what nanobind says of the module, the table of settings and the schema of what
+# commands print. A sanitized module cannot simply be imported.
 if(NOT FEEDRATE_SANITIZE)
   nanobind_add_stub(python_stub MODULE _native OUTPUT ${package}/_native.pyi PYTHON_PATH ${package}
     DEPENDS _native)
-  set(keywords ${CMAKE_SOURCE_DIR}/tools/cmake/python_keywords.py)
+  set(scripts ${CMAKE_SOURCE_DIR}/tools/cmake)
   add_custom_command(OUTPUT ${package}/_keywords.pyi
     COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_BINARY_DIR}/python
-            ${Python_EXECUTABLE} ${keywords} > ${package}/_keywords.pyi
-    DEPENDS _native ${keywords} ${package}/_settings.py VERBATIM)
-  add_custom_target(python_keywords ALL DEPENDS ${package}/_keywords.pyi)
+            ${Python_EXECUTABLE} ${scripts}/python_keywords.py > ${package}/_keywords.pyi
+    DEPENDS _native ${scripts}/python_keywords.py ${package}/_settings.py VERBATIM)
+  add_custom_command(OUTPUT ${package}/_json.pyi
+    COMMAND ${Python_EXECUTABLE} ${scripts}/python_json.py $<TARGET_FILE:feedrate> > ${package}/_json.pyi
+    DEPENDS feedrate ${scripts}/python_json.py VERBATIM)
+  add_custom_target(python_keywords ALL DEPENDS ${package}/_keywords.pyi ${package}/_json.pyi)
   add_dependencies(python python_stub python_keywords)
 endif()
 
@@ -87,7 +90,7 @@ if(FEEDRATE_TESTS)
 endif()
 
 install(TARGETS _native LIBRARY DESTINATION feedrate COMPONENT python EXCLUDE_FROM_ALL)
-install(FILES ${package}/_native.pyi ${package}/_keywords.pyi DESTINATION feedrate COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
+install(FILES ${package}/_native.pyi ${package}/_keywords.pyi ${package}/_json.pyi DESTINATION feedrate COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
 install(TARGETS feedrate RUNTIME DESTINATION feedrate/bin COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES ${adapters} DESTINATION feedrate/share/feedrate/peers COMPONENT python EXCLUDE_FROM_ALL)
 install(CODE "

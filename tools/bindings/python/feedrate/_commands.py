@@ -6,24 +6,27 @@ import errno
 import json
 import os
 import subprocess
-from typing import Any, Sequence, Union
+from typing import TYPE_CHECKING, Sequence, Union, cast
 
 from feedrate._data import as_path
 from feedrate._errors import DataError
 from feedrate._program import program
+
+if TYPE_CHECKING:
+    from feedrate._json import Advise, Convert, Inspect, Verify
 
 _Path = Union[str, "os.PathLike[str]"]
 
 _FAILED, _MISUSED = 1, 2  # exit codes of the program
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(_text, value))
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
-def _words(options: dict[str, Any]) -> list[str]:
+def _words(options: dict[str, object]) -> list[str]:
     words: list[str] = []
     for name, value in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
@@ -35,8 +38,8 @@ def _words(options: dict[str, Any]) -> list[str]:
 
 
 def _run(
-    command: str, places: Sequence[_Path], options: dict[str, Any], *first: str
-) -> dict[str, Any]:
+    command: str, places: Sequence[_Path], options: dict[str, object], *first: str
+) -> object:
     names = [as_path(place) for place in places]
     for name in names:
         if not os.path.exists(name):
@@ -49,15 +52,14 @@ def _run(
     )
     # A command that looked and found faults prints them and fails.
     if done.returncode in (0, _FAILED) and done.stdout:
-        result: dict[str, Any] = json.loads(done.stdout)
-        return result
+        return cast(object, json.loads(done.stdout))
     said = done.stderr.strip().removeprefix(f"feedrate {command}: ")
     if done.returncode == _MISUSED:
         raise ValueError(said)
     raise DataError(said or f"feedrate {command} ended with code {done.returncode}")
 
 
-def convert(source: str, *archives: _Path, to: str, out: _Path, **options: Any) -> dict[str, Any]:
+def convert(source: str, *archives: _Path, to: str, out: _Path, **options: object) -> Convert:
     """Converts published archives, or a dataset, into a dataset: `feedrate convert`.
 
     Args:
@@ -70,27 +72,27 @@ def convert(source: str, *archives: _Path, to: str, out: _Path, **options: Any) 
 
     Returns source, format, codec and a list of splits, each with path, samples, bytes, digest: see
     `feedrate schema convert --markdown`. Raises FileNotFoundError, ValueError for options and DataError for data."""
-    return _run("convert", archives, {"to": to, "out": out, **options}, source)
+    return cast("Convert", _run("convert", archives, {"to": to, "out": out, **options}, source))
 
 
-def verify(path: _Path, **options: Any) -> dict[str, Any]:
+def verify(path: _Path, **options: object) -> Verify:
     """Reads, checks and decodes every sample: `feedrate verify`, as in `against="other"`.
 
     Returns digests, counts and `findings`, a list of faults: empty where all is well. Raises
     FileNotFoundError, ValueError for options and DataError where there is no dataset."""
-    return _run("verify", [path], options)
+    return cast("Verify", _run("verify", [path], options))
 
 
-def inspect(path: _Path, **options: Any) -> dict[str, Any]:
+def inspect(path: _Path, **options: object) -> Inspect:
     """What a dataset holds: counts, classes, sizes: `feedrate inspect`, as in `sheet="sheet.png"`.
 
     Raises FileNotFoundError, ValueError for options and DataError for data."""
-    return _run("inspect", [path], options)
+    return cast("Inspect", _run("inspect", [path], options))
 
 
-def advise(path: _Path, **options: Any) -> dict[str, Any]:
+def advise(path: _Path, **options: object) -> Advise:
     """How many loader threads, and which conversion, would keep a device fed: `feedrate advise`.
 
     As in `target=3000, recipe="imagenet-train", seconds=60`. Measures for that long. Raises
     FileNotFoundError, ValueError for options and DataError for data."""
-    return _run("advise", [path], options)
+    return cast("Advise", _run("advise", [path], options))

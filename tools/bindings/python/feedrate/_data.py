@@ -6,21 +6,33 @@ import operator
 import os
 import reprlib
 import struct
-from typing import Any, Iterator, Mapping, NamedTuple, SupportsIndex, TypedDict, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Iterator, Mapping, NamedTuple, SupportsIndex, TypedDict, cast, overload
 
 from feedrate import _native
 from feedrate._errors import DataError
 
+if TYPE_CHECKING:
+    from typing_extensions import CapsuleType, TypeVar
+
+    Part = TypeVar("Part", default=Any)
+    Number = TypeVar("Number", int, float)
+    Label = TypeVar("Label", default=int)
+else:
+    from typing import TypeVar
+
+    Part = TypeVar("Part")
+    Label = TypeVar("Label")
 
 _CODES = {"uint8": "B", "float32": "f", "float16": "e", "int64": "q"}  # of the module struct
 
 
-class Array:
+class Array(Generic[Part]):
     """Memory with a shape, which other libraries use without a copy.
 
     `torch.from_dlpack(array)`, `jax.dlpack.from_dlpack(array)`, `numpy.asarray(array)`,
     `tf.experimental.dlpack.from_dlpack(array.__dlpack__())`. The memory lives as long as anything
-    made from it, and nobody else writes into it meanwhile.
+    made from it, and nobody else writes into it meanwhile. To type checkers, Array[int] has one dimension,
+    and Array[Array[int]] two.
     """
 
     __slots__ = ("_native", "dtype", "shape")
@@ -32,8 +44,8 @@ class Array:
         self.dtype = dtype
         """The type of a value, as NumPy calls it: uint8, float32, float16 or int64."""
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._native.__dlpack__(**options)
+    def __dlpack__(self, **options: object) -> CapsuleType:
+        return cast("CapsuleType", self._native.__dlpack__(**options))
 
     def __dlpack_device__(self) -> tuple[int, int]:
         device: tuple[int, int] = self._native.__dlpack_device__()
@@ -56,20 +68,28 @@ class Array:
         """A copy of the values, in the machine's byte order."""
         return memoryview(self._native).tobytes()
 
-    def tolist(self) -> list[Any]:
+    @overload
+    def tolist(self: Array[Number]) -> list[Number]: ...
+    @overload
+    def tolist(self: Array[Array[Number]]) -> list[list[Number]]: ...
+    @overload
+    def tolist(self: Array[Array[Array[Number]]]) -> list[list[list[Number]]]: ...
+    @overload
+    def tolist(self: Array[Array[Array[Array[Number]]]]) -> list[list[list[list[Number]]]]: ...
+    def tolist(self: Array[Any]) -> list[Any]:
         """The values, in lists of lists."""
         if len(self.shape) > 1:
-            return [part.tolist() for part in self._parts()]
+            return [part.tolist() for part in self]
         return list(struct.unpack(f"={len(self)}{_CODES[self.dtype]}", self.tobytes()))
 
     def __len__(self) -> int:
         return self.shape[0]
 
     @overload
-    def __getitem__(self, place: slice) -> Array: ...
+    def __getitem__(self, place: slice) -> Array[Part]: ...
     @overload
-    def __getitem__(self, place: SupportsIndex) -> Any: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> Any:
+    def __getitem__(self, place: SupportsIndex) -> Part: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Array[Part] | Part:
         """The part at a place of the first dimension, or at some of them in a row: an `Array` of the same
         memory; of one dimension, the number there. `numpy.asarray(array)` takes any other index."""
         if isinstance(place, slice):
@@ -88,14 +108,12 @@ class Array:
         if not 0 <= first < len(self):
             raise IndexError(f"place {number} is outside the array's {len(self)}")
         if len(self.shape) == 1:
-            return self[first : first + 1].tolist()[0]
-        return Array(_native.part(self._native, first, None), self.shape[1:], self.dtype)
+            number_there: Part = cast(Any, self[first : first + 1]).tolist()[0]
+            return number_there
+        return cast(Part, Array(_native.part(self._native, first, None), self.shape[1:], self.dtype))
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Part]:
         return (self[place] for place in range(len(self)))
-
-    def _parts(self) -> Iterator[Array]:
-        return iter(self)
 
     def __repr__(self) -> str:
         return f"feedrate.Array({' x '.join(map(str, self.shape))} {self.dtype})"
@@ -106,7 +124,7 @@ def shape_of(native: Any) -> tuple[int, ...]:
     return memoryview(native).shape or ()
 
 
-class Batch:
+class Batch(Generic[Label]):
     """Images that belong together in a step of training, with what is known of them.
 
     A batch and what is made from it can be kept as long as wanted: the loader goes on with other
@@ -115,13 +133,13 @@ class Batch:
 
     __slots__ = ("epoch", "images", "indices", "labels", "lam", "last_of_epoch", "number")
 
-    images: Array
+    images: Array[Array[Array[Array[float]]]]
     """0 ... 255, RGB or grey; with pixels="f32" or "f16", (pixel - mean) / deviation. Of the shape
     count x height x width x channels with layout="nhwc", as u8 usually is; count x channels x height x
     width with "nchw", as f32 and f16 usually are."""
-    labels: Array
+    labels: Array[Label]
     """int64: the class of each image, from 0; or what `Loader(labels=...)` says, int64 or float32."""
-    indices: Array
+    indices: Array[int]
     """int64: where each image is in the dataset."""
     number: int
     """From 0, through all epochs."""
@@ -134,9 +152,9 @@ class Batch:
 
     def __init__(
         self,
-        images: Array,
-        labels: Array,
-        indices: Array,
+        images: Array[Array[Array[Array[float]]]],
+        labels: Array[Label],
+        indices: Array[int],
         number: int,
         epoch: int,
         last_of_epoch: bool,
@@ -181,7 +199,7 @@ class DatasetInfo(TypedDict):
 class Sample(NamedTuple):
     """One image of a dataset."""
 
-    image: Array
+    image: Array[Array[Array[int]]]
     """height x width x channels, uint8, RGB or grey, as stored: no recipe changes it."""
     label: int
     """Its class, from 0."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from feedrate._keywords import LoaderKeywords
+    from feedrate._loader_keywords import LoaderOptions
 
 T = TypeVar("T")
 
@@ -74,13 +75,31 @@ class Loader(Generic[T]):
             dataset: Dataset | str | bytes | os.PathLike[str],
             recipe: str = ...,
             *,
-            order: Iterable[int] | None = ...,
-            weights: Iterable[float] | Literal["balanced"] | None = ...,
-            groups: tuple[int, int] | None = ...,
-            draws: int | None = ...,
-            labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = ...,
+            labels: None = None,
             transform: None = None,
-            **settings: Unpack[LoaderKeywords],
+            **settings: Unpack[LoaderOptions],
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: Loader[Batch[Array[float]]],
+            dataset: Dataset | str | bytes | os.PathLike[str],
+            recipe: str = ...,
+            *,
+            labels: Iterable[Sequence[float]] | Literal["lists"],
+            transform: None = None,
+            **settings: Unpack[LoaderOptions],
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: Loader[Batch[float]],
+            dataset: Dataset | str | bytes | os.PathLike[str],
+            recipe: str = ...,
+            *,
+            labels: Iterable[float],
+            transform: None = None,
+            **settings: Unpack[LoaderOptions],
         ) -> None: ...
 
         @overload
@@ -89,13 +108,9 @@ class Loader(Generic[T]):
             dataset: Dataset | str | bytes | os.PathLike[str],
             recipe: str = ...,
             *,
-            order: Iterable[int] | None = ...,
-            weights: Iterable[float] | Literal["balanced"] | None = ...,
-            groups: tuple[int, int] | None = ...,
-            draws: int | None = ...,
-            labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = ...,
-            transform: Callable[[Batch], T],
-            **settings: Unpack[LoaderKeywords],
+            labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = None,
+            transform: Callable[[Batch[Any]], T],
+            **settings: Unpack[LoaderOptions],
         ) -> None: ...
 
     @takes_settings()
@@ -109,7 +124,7 @@ class Loader(Generic[T]):
         groups: tuple[int, int] | None = None,
         draws: int | None = None,
         labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None = None,
-        transform: Callable[[Batch], T] | None = None,
+        transform: Callable[[Batch[Any]], T] | None = None,
         **settings: Unpack[LoaderKeywords],
     ) -> None:
         """
@@ -201,7 +216,7 @@ class Loader(Generic[T]):
         epoch: int,
         last_of_epoch: bool,
         lam: float,
-    ) -> Batch:
+    ) -> Batch[Any]:
         shape = shape_of(labels)
         count = shape[:1]
         height, width, channels = self.image_shape
@@ -328,7 +343,7 @@ class _Iteration(Generic[T]):
             raise
 
 
-def _timed(run: _native.Run, transform: Callable[[Batch], T], batch: Batch) -> T:
+def _timed(run: _native.Run, transform: Callable[[Batch[Any]], T], batch: Batch[Any]) -> T:
     start = time.perf_counter()
     try:
         return transform(batch)

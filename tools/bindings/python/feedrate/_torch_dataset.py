@@ -76,7 +76,7 @@ class Dataset(torch.utils.data.Dataset[tuple[T, int]], Generic[T]):
         return f"feedrate.torch.Dataset({self.data!r})"
 
 
-def _pillow(image: _data.Array) -> Any:
+def _pillow(image: _data.Array[_data.Array[_data.Array[int]]]) -> Any:
     from PIL import Image
 
     height, width, channels = image.shape

@@ -7,19 +7,16 @@ from typing import Callable, Iterable, Literal, Sequence
 import torch
 
 from feedrate._keywords import EpochKeywords
+from feedrate._loader_keywords import PickKeywords
 
 
-class TorchKeywords(EpochKeywords, total=False):
+class TorchKeywords(EpochKeywords, PickKeywords, total=False):
     batch_size: int
     device: torch.device | str | None
     pin_memory: bool | None
     drop_last: bool
     rank: int | None
     ranks: int | None
-    order: Iterable[int] | None
-    weights: Iterable[float] | Literal["balanced"] | None
-    groups: tuple[int, int] | None
-    draws: int | None
     labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None
     sample_transform: Callable[[torch.Tensor], torch.Tensor] | None
     sampler: Iterable[int] | None

@@ -1,4 +1,5 @@
 #pragma once
+// One instruction of AVX, for formats/base/checksum.h.
 
 namespace feedrate::formats {
 

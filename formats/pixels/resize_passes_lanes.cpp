@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/base/lanes.h"
+#include "formats/base/lanes.hpp"
 #include "formats/pixels/resize_passes.h"
 
 namespace feedrate::formats {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/base/lanes.h"
+#include "formats/base/lanes.hpp"
 
 namespace feedrate::loader {
 using namespace formats;

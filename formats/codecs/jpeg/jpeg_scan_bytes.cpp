@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "formats/base/lanes.h"
+#include "formats/base/lanes.hpp"
 
 namespace feedrate::formats {
 

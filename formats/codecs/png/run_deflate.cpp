@@ -4,7 +4,7 @@
 #include <span>
 
 #include "formats/base/checksum.h"
-#include "formats/base/lanes.h"
+#include "formats/base/lanes.hpp"
 #include "formats/codecs/huffman.h"
 
 namespace feedrate::formats {

@@ -1,4 +1,4 @@
-#include "formats/base/lanes.h"
+#include "formats/base/lanes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -182,11 +182,13 @@ std::vector<std::string> purpose_of(const Source& source, std::span<const fs::pa
     purpose.push_back(join("--part ", options.part.number, "/", options.part.count));
   }
   const std::vector<fs::path> files = source.files(inputs, target.split);
+  std::error_code ignored;
+  // A directory in which files are looked for may get others, such as those of this conversion.
   for (const fs::path& input : inputs) {
-    if (std::ranges::find(files, input) == files.end()) purpose.push_back(described(input));
+    const bool own = std::ranges::find(files, input) != files.end();
+    if (!own && !fs::is_directory(input, ignored)) purpose.push_back(described(input));
   }
   for (const fs::path& file : files) {
-    std::error_code ignored;
     purpose.push_back(fs::is_directory(file, ignored) ? listed(file) : described(file));
   }
   return purpose;

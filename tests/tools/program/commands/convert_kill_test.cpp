@@ -146,6 +146,15 @@ TEST_F(CommandsConvertKilled, while_it_removes_what_could_be_resumed_it_starts_o
   }
 }
 
+TEST_F(CommandsConvertKilled, it_is_resumed_beside_new_files_in_the_directory_of_its_archives) {
+  const auto whole = made_by(line("webdataset"));
+  start_with_what_is_stopped_of(line("webdataset"));
+  begin();
+  write_text(fs::path(archives()) / "notes.txt", "new");
+  run(line("webdataset", {"--resume"}));
+  EXPECT_TRUE(found() == whole);
+}
+
 TEST_F(CommandsConvertKilled, while_it_fails_it_is_done_again) {
   const auto whole = made_by(line("webdataset"));
   start_with_what_is_left_by(line("webdataset"));

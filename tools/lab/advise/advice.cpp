@@ -9,15 +9,13 @@
 #include "tools/console/bars.h"
 #include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
+#include "tools/lab/advise/published_rate_fields.h"
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
 using namespace loader;
 
 namespace {
-
-constexpr std::size_t name_columns = 32;
-constexpr std::size_t page_columns = 100;
 
 std::string plus_minus(double doubt) { return fmt::format("± {:.0f} %", std::ceil(100 * doubt)); }
 
@@ -63,7 +61,7 @@ std::string stages(const Supply& supply) {
 std::string row(const Variant& variant, const Prediction& prediction,
                 const std::string& conversion) {
   return fmt::format("{} {:>12} {:>6} {:>8} {:>12} {:>11} {:>10}\n",
-                     fitted(variant.name, name_columns), quantity(prediction.delivered),
+                     fitted(variant.name, advice_name_columns), quantity(prediction.delivered),
                      plus_minus(prediction.doubt), prediction.threads, quantity(prediction.supply),
                      bytes_text(variant.bytes), conversion);
 }
@@ -119,9 +117,10 @@ const Alternative* Advice::best() const {
 
 std::string Advice::text() const {
   const Alternative* const best = this->best();
-  std::string text = wrapped(limit(*this), 0, page_columns) + "\n";
+  std::string text = feeding_text() + wrapped(limit(*this), 0, advice_page_columns) + "\n";
   if (best != nullptr) {
-    text += fmt::format("{}\n  {}\n", wrapped(gain(*this, *best), 0, page_columns), best->command);
+    text += fmt::format("{}\n  {}\n", wrapped(gain(*this, *best), 0, advice_page_columns),
+                        best->command);
   } else {
     text += is_fed(now) ? "No other format would deliver more.\n"
                         : "No conversion that was tried would deliver clearly more.\n";
@@ -139,9 +138,9 @@ std::string Advice::text() const {
                           ? "one thread was"
                           : fmt::format("{} threads were", present.at_max.threads),
                       consumer.cores == 1 ? "is" : "are", counted(consumer.cores, "core"));
-  text +=
-      fmt::format("{} {:>12} {:>5} {:>8} {:>12} {:>11} {:>10}\n", fitted("kept as", name_columns),
-                  "delivered/s", "", "threads", "supply/s", "size", "converting");
+  text += fmt::format("{} {:>12} {:>5} {:>8} {:>12} {:>11} {:>10}\n",
+                      fitted("kept as", advice_name_columns), "delivered/s", "", "threads",
+                      "supply/s", "size", "converting");
   text += row(present, now, "-");
   for (const Alternative& one : alternatives) {
     text += row(one.variant, one.prediction, duration_text(one.convert_seconds));
@@ -237,6 +236,61 @@ void for_each_field(const Alternative& one, const Field& field) {
         {"whether it fits into the machine's memory, or the dataset itself does not"});
 }
 
+namespace {
+
+/// The cores for one variant.
+struct Fed {
+  std::string kept_as;
+  Cores cores;
+};
+
+struct FedAll {
+  Feeding feeding;
+  std::vector<Fed> variants;
+};
+
+FedAll fed_all(const Advice& advice) {
+  FedAll all{*advice.feeding, {}};
+  const auto add = [&](const Variant& variant) {
+    all.variants.push_back({variant.name, cores_for(all.feeding, variant, advice.images)});
+  };
+  add(advice.present);
+  for (const Alternative& one : advice.alternatives) add(one.variant);
+  return all;
+}
+
+}  // namespace
+
+template <class Field>
+void for_each_field(const Fed& fed, const Field& field) {
+  field("kept_as", fed.kept_as, {"format, codec, size"});
+  field("cores", fed.cores.likely, {"of this machine's kind, for the loader"});
+  field("fewest_cores", fed.cores.fewest, {"if all doubts are in its favour"});
+  field("most_cores", fed.cores.most, {"if all are not"});
+  field("read_bytes_per_second", fed.cores.bytes_per_second,
+        {"from memory or storage", Unit{"B/s"}, Digits{0}});
+}
+
+template <>
+inline constexpr Heading heading_of<FedAll>{
+    "feeding", "What devices that are not here need from cores like this machine's."};
+
+template <class Field>
+void for_each_field(const FedAll& all, const Field& field) {
+  const DeviceDemand& demand = all.feeding.demand;
+  field("devices", demand.devices.count, {"to be fed"});
+  field("demand", demand.images_per_second, {"of all together", Unit{"images/s"}, Digits{1}});
+  field("estimated", demand.estimated,
+        {"whether it was computed from multiply-adds; half or double is then as likely"});
+  field("from", demand.from, {"the rate that it follows from"});
+  field("hidden_cores_error_percent",
+        only_if(all.feeding.hidden_cores_error.has_value(),
+                100 * all.feeding.hidden_cores_error.value_or(0)),
+        {"how much too high the rate of all cores is, predicted from one", Unit{"%"},
+         Null{"there is one core"}, Digits{1}});
+  field("variants", all.variants, {"the dataset as it is, then the alternatives"});
+}
+
 template <>
 inline constexpr Heading heading_of<Advice>{"advise", "What `feedrate advise` prints."};
 
@@ -255,6 +309,8 @@ void for_each_field(const Advice& advice, const Field& field) {
       {"rate that the consumer can take", Unit{"images/s"}, Null{"nothing limits it"}, Digits{1}});
   field("shares_cores", advice.consumer.shares_cores,
         {"whether the trainer runs on the loader's cores"});
+  field("feeding", advice.feeding ? std::optional(fed_all(advice)) : std::nullopt,
+        {"what --for asks", Null{"it was not given"}});
   field("now", Predicted{advice.present, advice.now}, {"the dataset as it is"});
   field("alternatives", advice.alternatives, {"conversions that were tried on some images"});
   field("advised", unless_empty(best != nullptr ? best->variant.name : ""),

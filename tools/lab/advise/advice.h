@@ -2,12 +2,18 @@
 // The answer of `feedrate advise`: how many threads, what the limit is, which conversion helps.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/lab/advise/feeding.h"
 #include "tools/lab/advise/prediction.h"
 
 namespace feedrate::tools {
+
+/// Of the text: of names, and of a page.
+inline constexpr std::size_t advice_name_columns = 32;
+inline constexpr std::size_t advice_page_columns = 100;
 
 /// A conversion that was tried on a sample of the images.
 struct Alternative {
@@ -28,10 +34,14 @@ struct Advice {
   Variant present;
   Prediction now;
   std::vector<Alternative> alternatives;
+  std::string network;             // that is fed; "" where there is none
+  std::optional<Feeding> feeding;  // of devices that are not here: --for
 
   /// The alternative that delivers most; among equals the one with the fewest threads, then bytes.
   /// Null when no gain exceeds its doubt.
   const Alternative* best() const;
+  /// What --for asks; "" without it.
+  std::string feeding_text() const;
   /// The advice, then the figures.
   std::string text() const;
   /// One JSON object; values without a meaning are null.

@@ -35,6 +35,8 @@ struct AdviseRequest {
   TrainingRequest training{
       .data = {.recipe = "none"}, .changes = {.batch = 64}, .feed = {.resident = true}};
   double target = 0;
+  std::string devices;  // that are not here: "h100x8"
+  std::filesystem::path rates;
   double seconds = 60;
   bool json = false;
 };
@@ -42,11 +44,30 @@ struct AdviseRequest {
 constexpr unsigned rounds = 3;
 constexpr double shortest_slice = 0.1;  // seconds
 
+bool trains_here(const AdviseRequest& options) {
+  return !options.training.model.network.empty() && options.devices.empty();
+}
+
 /// Refuses a wrong name before the measurements, not a minute into them.
 void check_consumer(const AdviseRequest& options) {
   if (options.training.model.network.empty()) return;
   network(options.training.model.network);
-  usable_backend(options.training.device.name);
+  if (trains_here(options)) usable_backend(options.training.device.name);
+}
+
+/// A user's rates stand for the published ones of the same devices.
+std::optional<DeviceDemand> remote_demand(const AdviseRequest& options) {
+  if (options.devices.empty()) return std::nullopt;
+  const auto published = published_rates();
+  std::vector<PublishedRate> rates(published.begin(), published.end());
+  if (!options.rates.empty()) {
+    const std::vector<PublishedRate> own = read_rates(options.rates);
+    std::erase_if(rates, [&](const PublishedRate& rate) {
+      return std::ranges::find(own, rate.device, &PublishedRate::device) != own.end();
+    });
+    rates.insert(rates.end(), own.begin(), own.end());
+  }
+  return demand_of(parse_devices(options.devices, rates), options.training.model.network, rates);
 }
 
 /// images/s of the network with batches in memory.
@@ -83,7 +104,7 @@ std::vector<double> measure_trials(const AdviseRequest& options, const Dataset& 
                                    Variant& present, std::vector<Trial>& trials) {
   std::vector<Subject> subjects = {{&dataset, &present}};
   for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
-  const bool trains = !options.training.model.network.empty();
+  const bool trains = trains_here(options);
   // Every core, even where a thread drives a device: mostly it waits for the device.
   Turns turns{.rounds = rounds, .max_threads = usable_cores()};
   const double slices =
@@ -103,6 +124,7 @@ Advice advise(const AdviseRequest& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.training.data.path);
   const Recipe& augment = recipe(options.training.data.recipe);  // before anything is measured
   check_consumer(options);
+  const std::optional<DeviceDemand> remote = remote_demand(options);
   const Survey surveyed = survey(*dataset);
   if (surveyed.samples.empty()) fail(options.training.data.path, "holds no image that can be read");
   const std::vector<Candidate> conversions = candidates(*dataset, surveyed, augment);
@@ -112,7 +134,8 @@ Advice advise(const AdviseRequest& options) {
   advice.images = dataset->size();
   advice.recipe = options.training.data.recipe;
   advice.batch = options.training.changes.batch.value();
-  if (!options.training.model.network.empty()) {
+  advice.network = options.training.model.network;
+  if (trains_here(options)) {
     advice.consumer_name = options.training.model.network + " on " + options.training.device.name;
   } else if (options.target > 0) {
     advice.consumer_name = "--target";
@@ -128,6 +151,11 @@ Advice advise(const AdviseRequest& options) {
     trials.push_back(try_candidate(conversion, *dataset, images));
   }
   advice.consumer = consumer_of(options, measure_trials(options, *dataset, advice.present, trials));
+  if (remote) {
+    advice.feeding = feeding_of(*remote, advice.present);
+    advice.consumer.demand = remote->images_per_second;
+    advice.consumer_name = advice.feeding->name();
+  }
   advice.now = predict(advice.present, advice.consumer);
 
   const std::uint64_t memory = machine_memory_mib() << 20;
@@ -160,10 +188,19 @@ std::function<int()> prepare_advise(CLI::App& app) {
               .range = above_zero},
              options->target)
       ->excludes(network);
+  add_option(
+      app,
+      {.name = "for",
+       .unit = "DEVICES",
+       .sentence = "Feed devices that are not here, such as h100 or h100x8, training --network"},
+      options->devices)
+      ->needs(network);
+  add_input(app, "--rates", options->rates, "Their rates, instead of published ones: a JSON list")
+      ->needs("--for");
   add_option(app, recipe_row, training.data.recipe);
   add_settings(app, training.device, {&training.device.name, &training.device.precision});
   for (const char* of_network : {"--device", "--precision"}) {
-    app.get_option(of_network)->needs(network);
+    app.get_option(of_network)->needs(network)->excludes("--for");
   }
   add_settings(app, training.changes, {&training.changes.batch});
   add_option(app,
@@ -194,10 +231,13 @@ takes the rate of --target), and, on some images converted into a scratch direct
 fast other codecs and sizes, and a crop index, would be. Considers up to one loader
 thread for each core, and says how many to use and why not another number, what limits
 the rate, and which conversion would deliver more: how much more, in how many bytes, and
-with what uncertainty. The converted images are in memory when they are measured, as a
+with what uncertainty. --for asks how many cores like these would feed devices that are
+not here, from rates that others have published ('feedrate list rates'), or from your
+own. The converted images are in memory when they are measured, as a
 dataset is that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20
+  feedrate advise data/imagenet/train --recipe imagenet-train --network resnet50 --for h100x8
 )",
     .prepare = prepare_advise};
 

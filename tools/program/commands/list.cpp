@@ -12,6 +12,7 @@
 #include "tools/console/console.h"
 #include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
+#include "tools/lab/advise/published_rate_fields.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "trainer/backends/backend.h"
@@ -87,6 +88,13 @@ struct ListedDevice {
   std::string detail() const { return why_not.empty() ? device : "not available: " + why_not; }
 };
 
+struct ListedRate {
+  Listed kind;
+  PublishedRate rate;
+
+  std::string detail() const { return origin_text(rate); }
+};
+
 /// The lists that were asked for.
 struct Lists {
   std::optional<std::vector<Listed>> sources, formats, codecs, recipes;
@@ -95,6 +103,7 @@ struct Lists {
   std::optional<std::vector<ListedPreset>> presets;
   std::optional<std::vector<Listed>> optimizers;
   std::optional<std::vector<ListedDevice>> devices;
+  std::optional<std::vector<ListedRate>> rates;
 };
 
 const Listed& kind_of(const Listed& row) { return row; }
@@ -130,6 +139,12 @@ ListedDevice listed_device(const Backend& kind) {
   return {listed(kind), why_not.empty() ? kind.device_name(0) : "", why_not};
 }
 
+ListedRate listed_rate(const PublishedRate& rate) {
+  const std::string all = rate.devices == 1 ? rate.device : join(rate.device, "x", rate.devices);
+  return {{all, fmt::format("{}: {} images/s", rate.network, quantity(rate.images_per_second))},
+          rate};
+}
+
 /// All, or with a name that one.
 Lists make_lists(std::string_view what) {
   const auto list = [&](std::string_view name, auto& made, const auto& kinds, const auto& row_of) {
@@ -148,6 +163,10 @@ Lists make_lists(std::string_view what) {
   list("presets", lists.presets, presets(), listed_preset);
   list("optimizers", lists.optimizers, optimizers(), plain);
   list("devices", lists.devices, backends(), listed_device);
+  if (what.empty() || what == "rates") {
+    lists.rates.emplace();
+    for (const PublishedRate& rate : published_rates()) lists.rates->push_back(listed_rate(rate));
+  }
   return lists;
 }
 
@@ -202,6 +221,12 @@ void for_each_field(const ListedDevice& device, const Field& field) {
   field("reason", unless_empty(device.why_not), {"why it cannot be used", Null{"it can be used"}});
 }
 
+template <class Field>
+void for_each_field(const ListedRate& listed, const Field& field) {
+  for_each_field(listed.kind, field);
+  field("published", listed.rate, {"what was published"});
+}
+
 template <>
 inline constexpr Heading heading_of<Lists>{
     "list", "What `feedrate list` prints. With a name, only that key."};
@@ -220,6 +245,7 @@ void for_each_field(const Lists& lists, const Field& field) {
   list("presets", lists.presets, "known ways to train");
   list("optimizers", lists.optimizers, "how parameters are updated");
   list("devices", lists.devices, "where to train");
+  list("rates", lists.rates, "published for devices that 'advise --for' feeds");
 }
 
 Description describe_list() { return description_of(Lists{}); }
@@ -281,7 +307,8 @@ const Command list_command{
 augmentation recipes, the parts that a recipe can be composed of, joined by + as in
 imagenet-train+color-jitter:hue=0.1, and their parameters, networks with their parameters and, for one image, their
 multiply-adds and activations (fp32, before memory is shared), presets (complete training
-settings), optimizers, and devices, with the reason if one cannot be used here.)",
+settings), optimizers, devices, with the reason if one cannot be used here, and the
+published rates of devices that need not be here, for 'advise --for'.)",
     .examples = R"(  feedrate list
   feedrate list devices --json
 )",

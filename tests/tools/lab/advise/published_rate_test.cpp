@@ -1,0 +1,189 @@
+// The rates of devices that are not here, and how many cores feed them.
+
+#include "tools/lab/advise/published_rate.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "formats/io/file.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+#include "tools/lab/advise/feeding.h"
+#include "tools/program/cli/command.h"
+#include "trainer/networks/network.h"
+
+namespace feedrate::tools {
+namespace {
+
+using namespace testing;
+
+const std::vector<PublishedRate> made_up = {
+    {.device = "Fast", .network = "resnet50", .images_per_second = 1000},
+    {.device = "Fast", .network = "resnet50", .precision = "mixed", .images_per_second = 3000},
+    {.device = "Fast", .network = "resnet50", .devices = 8, .images_per_second = 20'000},
+    {.device = "many", .network = "resnet50", .devices = 2, .images_per_second = 100}};
+
+TEST(UnitPublishedRates, each_has_a_known_network_a_date_and_a_source) {
+  EXPECT_GE(published_rates().size(), 10U);
+  for (const PublishedRate& rate : published_rates()) {
+    EXPECT_NO_THROW(trainer::network(rate.network));
+    EXPECT_GT(rate.images_per_second, 0);
+    EXPECT_EQ(rate.date.size(), 7U) << rate.device;
+    EXPECT_FALSE(rate.source.empty()) << rate.device;
+  }
+}
+
+TEST(UnitPublishedRates, devices_are_a_name_and_a_number) {
+  EXPECT_EQ(parse_devices("FAST", made_up).name, "fast");
+  EXPECT_EQ(parse_devices("fast", made_up).count, 1U);
+  EXPECT_EQ(parse_devices("fastx8", made_up).count, 8U);
+  for (const char* wrong : {"fastx0", "fastx", "fastx-1", "fastx8x", "fats", "", "x8"})
+    expect_error([&] { parse_devices(wrong, made_up); }, {"no device", "fast, many"});
+}
+
+TEST(UnitPublishedRates, the_fastest_of_as_many_devices_counts_else_that_of_one) {
+  EXPECT_EQ(demand_of({"fast", 1}, "resnet50", made_up).images_per_second, 3000);
+  const DeviceDemand eight = demand_of({"fast", 8}, "resnet50", made_up);
+  EXPECT_EQ(eight.images_per_second, 20'000);
+  EXPECT_FALSE(eight.scaled);
+  const DeviceDemand four = demand_of({"fast", 4}, "resnet50", made_up);
+  EXPECT_EQ(four.images_per_second, 12'000);
+  EXPECT_TRUE(four.scaled);
+  EXPECT_FALSE(four.estimated);
+}
+
+TEST(UnitPublishedRates, of_another_network_it_is_estimated_by_multiply_adds) {
+  const DeviceDemand vgg = demand_of({"fast", 1}, "vgg16", made_up);
+  EXPECT_TRUE(vgg.estimated);
+  EXPECT_EQ(vgg.from.network, "resnet50");
+  EXPECT_NEAR(vgg.images_per_second, 3000 * 4.1 / 15.5, 20);  // billions of multiply-adds
+  expect_error([] { demand_of({"many", 1}, "vgg16", made_up); }, {"one many", "--rates FILE"});
+}
+
+TEST(HostilePublishedRates, a_file_that_is_wrong_is_told_with_its_entry) {
+  const TempDirectory directory;
+  const auto file = directory / "rates.json";
+  const std::string good = R"({"device": "a", "network": "lenet", "images_per_second": 5})";
+  formats::write_text(file, "[" + good + "]");
+  EXPECT_EQ(read_rates(file).at(0).images_per_second, 5);
+  const std::pair<std::string, std::string> wrong[] = {
+      {"", "cannot be understood"},
+      {"{}", "expected a list of rates, found object"},
+      {"[]", "lists no rate"},
+      {"[" + good + R"(, {"device": "b"}])", "entry 2: "},
+      {R"([{"device": "", "network": "lenet", "images_per_second": 5}])",
+       "entry 1: the device has"},
+      {R"([{"device": "a", "network": "lenot", "images_per_second": 5}])", "did you mean lenet?"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 0}])", "is not above 0"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": "5"}])", "entry 1: "}};
+  for (const auto& [text, sentence] : wrong) {
+    formats::write_text(file, text);
+    expect_error([&] { read_rates(file); }, {"rates.json", sentence});
+  }
+}
+
+Supply slices(unsigned threads, std::vector<double> rates) {
+  return {.threads = threads, .rates = std::move(rates)};
+}
+
+Variant rated(double one, double four) {
+  return {.name = "made up",
+          .at_min = slices(1, {one}),
+          .at_max = slices(4, {four}),
+          .bytes = 1'000'000};
+}
+
+TEST(UnitFeeding, takes_as_many_cores_as_the_cost_of_an_image_says) {
+  const Variant even = rated(1000, 4000);
+  const Feeding feeding = feeding_of(demand_of({"fast", 1}, "resnet50", made_up), even);
+  EXPECT_NEAR(feeding.hidden_cores_error.value(), 0, 1e-12);
+  const Cores cores = cores_for(feeding, even, 1000);
+  EXPECT_EQ(cores.likely, 3U);
+  EXPECT_EQ(cores.fewest, 3U);
+  EXPECT_EQ(cores.most, 3U);
+  EXPECT_DOUBLE_EQ(cores.bytes_per_second, 3000 * 1000.0);
+}
+
+TEST(UnitFeeding, doubts_widen_the_range_and_growing_costs_its_end) {
+  Variant uneven = rated(1000, 0);
+  uneven.at_max = slices(4, {3600, 4000, 4400});
+  const Feeding eight = feeding_of(demand_of({"fast", 8}, "resnet50", made_up), uneven);
+  const Cores cores = cores_for(eight, uneven, 1000);
+  EXPECT_EQ(cores.likely, 20U);
+  EXPECT_EQ(cores.fewest, 18U);
+  EXPECT_EQ(cores.most, 22U);
+  // One core gives 1,000, four give 2,000: each doubling costs the square root of 2.
+  const Variant slower = rated(1000, 2000);
+  const Feeding held = feeding_of(demand_of({"fast", 8}, "resnet50", made_up), slower);
+  EXPECT_DOUBLE_EQ(held.hidden_cores_error.value(), 1);
+  EXPECT_EQ(cores_for(held, slower, 1000).likely, 40U);
+  EXPECT_EQ(cores_for(held, slower, 1000).most, 127U);  // 40 · √10
+}
+
+TEST(UnitFeeding, an_estimated_demand_may_be_half_or_double) {
+  const Variant even = rated(1000, 4000);
+  DeviceDemand demand = demand_of({"fast", 1}, "resnet50", made_up);
+  demand.estimated = true;
+  const Cores cores = cores_for(feeding_of(demand, even), even, 1000);
+  EXPECT_EQ(cores.fewest, 2U);
+  EXPECT_EQ(cores.likely, 3U);
+  EXPECT_EQ(cores.most, 6U);
+}
+
+TEST(UnitFeeding, with_one_core_the_prediction_has_not_been_tried) {
+  const Variant one{.name = "made up", .at_min = slices(1, {1000}), .at_max = slices(1, {1000})};
+  const Feeding feeding = feeding_of(demand_of({"fast", 1}, "resnet50", made_up), one);
+  EXPECT_FALSE(feeding.hidden_cores_error);
+  EXPECT_EQ(cores_for(feeding, one, 1).likely, 3U);
+}
+
+TEST(CommandsAdvise, answers_for_devices_that_are_not_here) {
+  const TempDirectory directory;
+  write_dataset(formats::container("recordio"), formats::png_codec, directory / "set",
+                make_examples({28, 28, 1}, 300));
+  const auto rates = directory / "rates.json";
+  formats::write_text(
+      rates,
+      R"([{"device": "Dream", "network": "lenet", "images_per_second": 1e7, "date": "2031"}])");
+  const std::vector<std::string> line{"advise",    (directory / "set").string(),
+                                      "--network", "lenet",
+                                      "--for",     "dreamx2",
+                                      "--rates",   rates.string(),
+                                      "--seconds", "1"};
+  const Said said = feedrate(line);
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_TRUE(
+      said.output.starts_with("2 DREAM training lenet take 20,000,000 images/s, 10,000,000 "
+                              "each (--rates, 2031)."))
+      << said.output;
+  EXPECT_NE(said.output.find("cores of this kind"), std::string::npos) << said.output;
+  std::vector<std::string> json = line;
+  json.emplace_back("--json");
+  const auto object = nlohmann::json::parse(feedrate(json).output);
+  EXPECT_EQ(object.at("demand"), 2e7);
+  EXPECT_EQ(object.at("consumer"), "2 DREAM");
+  const auto& feeding = object.at("feeding");
+  EXPECT_EQ(feeding.at("from").at("images_per_second"), 1e7);
+  EXPECT_GE(feeding.at("variants").at(0).at("cores"), 2);
+  EXPECT_EQ(feeding.at("variants").size(), 1 + object.at("alternatives").size());
+}
+
+TEST(CommandsAdvise, refuses_devices_without_a_network_or_beside_another_consumer) {
+  const TempDirectory directory;
+  write_dataset(formats::container("recordio"), formats::png_codec, directory / "set",
+                make_examples({28, 28, 1}, 3));
+  const std::string set = (directory / "set").string();
+  EXPECT_EQ(feedrate({"advise", set, "--for", "h100"}).code, exit_misused);
+  EXPECT_EQ(
+      feedrate({"advise", set, "--for", "h100", "--network", "lenet", "--device", "cpu"}).code,
+      exit_misused);
+  EXPECT_EQ(feedrate({"advise", set, "--rates", set, "--network", "lenet"}).code, exit_misused);
+  const Said unknown = feedrate({"advise", set, "--for", "h10", "--network", "resnet50"});
+  EXPECT_NE(unknown.errors.find("did you mean h100?"), std::string::npos) << unknown.errors;
+}
+
+}  // namespace
+}  // namespace feedrate::tools

@@ -1,0 +1,42 @@
+#pragma once
+// How many cores like this machine's feed devices that are not here. Pure functions.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/lab/advise/prediction.h"
+#include "tools/lab/advise/published_rate.h"
+
+namespace feedrate::tools {
+
+/// The cores for one format of the images, beside those of the trainer's own threads.
+struct Cores {
+  unsigned likely = 0;
+  unsigned fewest = 0;          // if all doubts are in our favour
+  unsigned most = 0;            // if all are not
+  double bytes_per_second = 0;  // that the loader reads
+};
+
+struct Feeding {
+  DeviceDemand demand;
+  /// How much more all cores would have delivered if each did as much as one alone, as a share: the
+  /// same prediction, tried where it can be measured. Nothing where there is one core.
+  std::optional<double> hidden_cores_error;
+  /// Of the cores that were measured.
+  unsigned measured = 1;
+
+  /// "One H100", "8 H100"
+  std::string name() const;
+};
+
+/// An error beyond this is told before the number.
+inline constexpr double max_hidden_cores_error = 0.1;
+
+Feeding feeding_of(DeviceDemand demand, const Variant& present);
+
+/// `images`: of the whole dataset. An image's cost at the most threads that were measured holds for
+/// more; for `most`, it grows with each doubling of the threads as much as it did up to there.
+Cores cores_for(const Feeding& feeding, const Variant& variant, std::uint64_t images);
+
+}  // namespace feedrate::tools

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/console/bars.h"
+#include "tools/console/text.h"
+#include "tools/lab/advise/advice.h"
+
+namespace feedrate::tools {
+namespace {
+
+std::string range(const Cores& cores) {
+  if (cores.fewest == cores.most) return std::to_string(cores.likely);
+  return fmt::format("{} ({} to {})", cores.likely, cores.fewest, cores.most);
+}
+
+std::string upper(std::string name) {
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return name;
+}
+
+std::string demand_text(const Feeding& feeding, const std::string& network) {
+  const DeviceDemand& demand = feeding.demand;
+  const std::string who = feeding.name();
+  const char* const verb = demand.devices.count == 1 ? "takes" : "take";
+  if (demand.estimated) {
+    return fmt::format(
+        "{} training {} {} about {} images/s, half or double: an estimate by multiply-adds from "
+        "the {} of {} ({}).",
+        who, network, verb, quantity(demand.images_per_second),
+        quantity(demand.from.images_per_second), demand.from.network, origin_text(demand.from));
+  }
+  return fmt::format(
+      "{} training {} {} {} images/s{} ({}).", who, network, verb,
+      quantity(demand.images_per_second),
+      demand.scaled ? fmt::format(", {} each", quantity(demand.from.images_per_second)) : "",
+      origin_text(demand.from));
+}
+
+/// How well the same prediction holds where it can be measured.
+std::string hidden_cores_text(const Feeding& feeding) {
+  if (!feeding.hidden_cores_error) {
+    return "This machine has one core, so predicting more of them could not be tried.";
+  }
+  const double error = *feeding.hidden_cores_error;
+  const std::string found =
+      fmt::format("predicted from one core, the rate of {} is {:.0f} % too {}", feeding.measured,
+                  100 * std::abs(error), error >= 0 ? "high" : "low");
+  if (std::abs(error) <= max_hidden_cores_error) return fmt::format("({})", found);
+  return fmt::format("Careful: {}, and for more cores nobody knows.", found);
+}
+
+std::string row(const Feeding& feeding, const Variant& variant, std::uint64_t images) {
+  const Cores cores = cores_for(feeding, variant, images);
+  return fmt::format("{} {:>16} {:>12}/s {:>12}\n", fitted(variant.name, advice_name_columns),
+                     range(cores), bytes_text(static_cast<std::uint64_t>(cores.bytes_per_second)),
+                     bytes_text(variant.bytes));
+}
+
+}  // namespace
+
+std::string Feeding::name() const {
+  const unsigned count = demand.devices.count;
+  return fmt::format("{} {}", count == 1 ? "One" : std::to_string(count),
+                     upper(demand.devices.name));
+}
+
+std::string Advice::feeding_text() const {
+  if (!feeding) return {};
+  const Cores now = cores_for(*feeding, present, images);
+  std::string text = wrapped(demand_text(*feeding, network), 0, advice_page_columns) + "\n";
+  const std::string tried = hidden_cores_text(*feeding);
+  const bool careful = tried.starts_with('C');
+  if (careful) text += wrapped(tried, 0, advice_page_columns) + "\n";
+  text += wrapped(fmt::format("From these images as they are: {} of this kind, beside one for each "
+                              "device's own thread{}",
+                              now.most == 1 ? "one core" : range(now) + " cores",
+                              careful ? "." : " " + tried + "."),
+                  0, advice_page_columns) +
+          "\n\n";
+  text += fmt::format("{} {:>16} {:>14} {:>12}\n", fitted("kept as", advice_name_columns), "cores",
+                      "storage reads", "size");
+  text += row(*feeding, present, images);
+  for (const Alternative& one : alternatives) text += row(*feeding, one.variant, images);
+  text += "From memory, the size has to fit there; else the storage has to give so much.\n";
+  return text + "\nOn this machine:\n\n";
+}
+
+}  // namespace feedrate::tools

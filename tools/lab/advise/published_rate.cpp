@@ -1,0 +1,172 @@
+#include "tools/lab/advise/published_rate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats/base/error.h"
+#include "formats/base/kind.h"
+#include "formats/base/text.h"
+#include "formats/io/file.h"
+#include "tools/console/text.h"
+#include "trainer/networks/network.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
+namespace {
+
+constexpr const char* mlperf_storage =
+    "MLPerf Storage 1.0, the compute time of its emulated accelerator (mlcommons/storage)";
+constexpr const char* mxnet = "NVIDIA DeepLearningExamples, MXNet 20.12, RN50v1.5";
+constexpr const char* pytorch = "NVIDIA DeepLearningExamples, PyTorch 21.03, resnet50v1.5";
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  std::ranges::transform(small, small.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return small;
+}
+
+std::vector<std::string> names_of(std::span<const PublishedRate> rates) {
+  std::set<std::string> names;
+  for (const PublishedRate& rate : rates) names.insert(lower(rate.device));
+  return {names.begin(), names.end()};
+}
+
+PublishedRate from_json(const nlohmann::json& object) {
+  PublishedRate rate;
+  object.at("device").get_to(rate.device);
+  object.at("network").get_to(rate.network);
+  object.at("images_per_second").get_to(rate.images_per_second);
+  rate.precision = object.value("precision", rate.precision);
+  rate.devices = object.value("devices", rate.devices);
+  rate.batch = object.value("batch", rate.batch);
+  rate.date = object.value("date", rate.date);
+  rate.source = object.value("source", rate.source);
+  if (rate.device.empty()) throw Error("the device has no name");
+  if (!(rate.images_per_second > 0)) throw Error("images_per_second is not above 0");
+  if (rate.devices == 0) throw Error("devices is 0");
+  network(rate.network);  // that it is known
+  return rate;
+}
+
+double multiply_adds(std::string_view name) {
+  const Network& kind = network(name);
+  return static_cast<double>(kind.build(kind.published_input(), kind.published_classes()).macs());
+}
+
+/// Null where there is none.
+template <class Wanted>
+const PublishedRate* fastest(std::span<const PublishedRate> rates, const Wanted& wanted) {
+  const PublishedRate* found = nullptr;
+  for (const PublishedRate& rate : rates) {
+    if (wanted(rate) && (found == nullptr || rate.images_per_second > found->images_per_second))
+      found = &rate;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::span<const PublishedRate> published_rates() {
+  static const std::vector<PublishedRate> rates = {
+      {"H100", "resnet50", "", 1, 400, 400 / 0.224, "2024-09", mlperf_storage},
+      {"A100", "resnet50", "", 1, 400, 400 / 0.435, "2024-09", mlperf_storage},
+      {"A100", "resnet50", "mixed", 1, 256, 2180, "2020-12", mxnet},
+      {"A100", "resnet50", "mixed", 8, 256, 16925, "2020-12", mxnet},
+      {"A100", "resnet50", "tf32", 1, 256, 1022, "2020-12", mxnet},
+      {"A100", "resnet50", "tf32", 8, 256, 8001, "2020-12", mxnet},
+      {"A100", "resnet50", "mixed", 1, 0, 2470, "2021-03", pytorch},
+      {"A100", "resnet50", "mixed", 8, 0, 16621, "2021-03", pytorch},
+      {"A100", "resnet50", "tf32", 1, 0, 938, "2021-03", pytorch},
+      {"A100", "resnet50", "tf32", 8, 0, 7248, "2021-03", pytorch},
+      {"V100", "resnet50", "mixed", 1, 256, 1492, "2020-12", mxnet},
+      {"V100", "resnet50", "mixed", 8, 256, 11368, "2020-12", mxnet},
+      {"V100", "resnet50", "fp32", 1, 128, 417, "2020-12", mxnet},
+      {"V100", "resnet50", "fp32", 8, 128, 3223, "2020-12", mxnet},
+      {"V100", "resnet50", "mixed", 1, 0, 1200, "2021-03", pytorch},
+      {"V100", "resnet50", "fp32", 1, 0, 367, "2021-03", pytorch}};
+  return rates;
+}
+
+std::vector<PublishedRate> read_rates(const std::filesystem::path& file) {
+  std::vector<PublishedRate> rates;
+  try {
+    const auto list = nlohmann::json::parse(read_text(file));
+    if (!list.is_array()) fail(file, "expected a list of rates, found ", list.type_name());
+    for (const auto& object : list) {
+      try {
+        rates.push_back(from_json(object));
+      } catch (const nlohmann::json::exception& error) {
+        fail(file, "entry ", rates.size() + 1, ": ", without_prefix(error.what()));
+      } catch (const Error& error) {
+        fail(file, "entry ", rates.size() + 1, ": ", error.what());
+      }
+    }
+  } catch (const nlohmann::json::exception& error) {
+    fail(file, "cannot be understood: ", without_prefix(error.what()));
+  }
+  if (rates.empty()) fail(file, "lists no rate");
+  return rates;
+}
+
+Devices parse_devices(std::string_view text, std::span<const PublishedRate> rates) {
+  const std::vector<std::string> names = names_of(rates);
+  Devices devices{lower(text)};
+  if (std::ranges::find(names, devices.name) != names.end()) return devices;
+  const std::size_t x = devices.name.rfind('x');
+  if (x != std::string::npos && x + 1 < devices.name.size()) {
+    const char* const end = devices.name.data() + devices.name.size();
+    const auto [stop, error] = std::from_chars(devices.name.data() + x + 1, end, devices.count);
+    if (error == std::errc() && stop == end && devices.count > 0) devices.name.resize(x);
+  }
+  std::vector<std::string_view> known(names.begin(), names.end());
+  expect_known("device", devices.name, known);
+  return devices;
+}
+
+DeviceDemand demand_of(const Devices& devices, std::string_view network,
+                       std::span<const PublishedRate> rates) {
+  const auto is_of = [&](const PublishedRate& rate, unsigned count) {
+    return lower(rate.device) == devices.name && rate.devices == count;
+  };
+  const auto wanted = [&](unsigned count) {
+    return [&, count](const PublishedRate& rate) {
+      return is_of(rate, count) && rate.network == network;
+    };
+  };
+  if (const PublishedRate* same = fastest(rates, wanted(devices.count))) {
+    return {.from = *same, .devices = devices, .images_per_second = same->images_per_second};
+  }
+  DeviceDemand demand{.from = {}, .devices = devices, .scaled = devices.count > 1};
+  if (const PublishedRate* one = fastest(rates, wanted(1))) {
+    demand.from = *one;
+    demand.images_per_second = devices.count * one->images_per_second;
+    return demand;
+  }
+  const PublishedRate* other = fastest(rates, [&](const auto& rate) { return is_of(rate, 1); });
+  if (other == nullptr) {
+    throw Error(join("no rate of one ", devices.name, " is known; --rates FILE can tell one"));
+  }
+  demand.estimated = true;
+  demand.from = *other;
+  demand.images_per_second = devices.count * other->images_per_second *
+                             multiply_adds(other->network) / multiply_adds(network);
+  return demand;
+}
+
+std::string origin_text(const PublishedRate& rate) {
+  std::string text = rate.source.empty() ? "--rates" : rate.source;
+  if (!rate.date.empty()) text += ", " + rate.date;
+  std::string how = rate.precision;
+  if (rate.batch != 0) how += fmt::format("{}batches of {}", how.empty() ? "" : ", ", rate.batch);
+  return how.empty() ? text : text + ": " + how;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,57 @@
+#pragma once
+// How fast devices train that are not here, as others have published it: what `feedrate advise --for`
+// feeds. Values.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace feedrate::tools {
+
+struct PublishedRate {
+  std::string device = {};       // "H100"; names are compared without case
+  std::string network = {};      // as `feedrate list networks` names it
+  std::string precision = {};    // as published: "mixed"; empty where the source does not say
+  unsigned devices = 1;          // that trained together
+  std::uint32_t batch = 0;       // of each; 0 where the source does not say
+  double images_per_second = 0;  // of all together
+  std::string date = {};         // of the publication: "2024-09"
+  std::string source = {};       // who published it, and where
+};
+
+/// Those that we know, each with its source.
+std::span<const PublishedRate> published_rates();
+
+/// A user's own: a JSON list of objects with these keys. Throws Error naming the file and the entry.
+std::vector<PublishedRate> read_rates(const std::filesystem::path& file);
+
+/// So many devices of a kind that train together: "h100x8".
+struct Devices {
+  std::string name;
+  unsigned count = 1;
+};
+/// Throws Error with the nearest names for a device of which `rates` has none, and for a bad number.
+Devices parse_devices(std::string_view text, std::span<const PublishedRate> rates);
+
+/// What these devices take while they train a network.
+struct DeviceDemand {
+  PublishedRate from;  // that it follows from
+  Devices devices;
+  double images_per_second = 0;  // of all together
+  /// Nobody published this network on this device: computed from its multiply-adds and the rate of
+  /// another. Between half and double is then as likely.
+  bool estimated = false;
+  /// From one device, for as many: they may disturb each other.
+  bool scaled = false;
+};
+/// From the fastest that was published for as many devices, else for one of them, else an estimate.
+DeviceDemand demand_of(const Devices& devices, std::string_view network,
+                       std::span<const PublishedRate> rates);
+
+/// "NVIDIA DeepLearningExamples, …, 2021-03: mixed, batches of 256"
+std::string origin_text(const PublishedRate& rate);
+
+}  // namespace feedrate::tools

@@ -51,6 +51,15 @@ Filler::Filler(const Job& job, std::uint32_t chunk_length, TraceLane* lane)
 
 void Filler::fill(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
   if (chunk.count == 0) return;
+  current_ = 0;
+  try {
+    fill_seats(chunk, ring, slot, stop);
+  } catch (...) {  // out of memory: no sample is to blame, and no text can be made
+    ring.fail(slot, chunk.seat + current_, std::current_exception());
+  }
+}
+
+void Filler::fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
   if (counters_.thread.load(std::memory_order_relaxed) == std::thread::id()) {
     counters_.thread.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
@@ -77,6 +86,8 @@ void Filler::fill(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<
       count_parts();
     }
     if (chunk.batch.last_of_epoch && chunk.seat == 0) job_.dataset.expect_unchanged();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     problem = reason(error);
   }

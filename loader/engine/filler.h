@@ -41,6 +41,8 @@ class alignas(64) Filler {
   const WorkerCounters& counters() const { return counters_; }
 
  private:
+  /// Throws std::bad_alloc alone.
+  void fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<bool>& stop);
   // Where the chunk's first image goes, with its label and its index.
   struct Seats {
     std::byte* pixels;

@@ -216,6 +216,24 @@ TEST(HostileBad, beyond_the_budget_the_last_bad_sample_is_named_with_its_place) 
                {"1 bad sample, more than the 0 allowed; the last one: memory", "sample 3"});
 }
 
+TEST(HostileBad, where_memory_runs_out_no_sample_is_to_blame) {
+  const MemoryDataset dataset(100, {28, 28, 1}, [](std::uint64_t index, Sample&) {
+    if (index == 40) throw std::bad_alloc();
+  });
+  for (const BadPolicy policy : {BadPolicy::fail, BadPolicy::skip, BadPolicy::replace}) {
+    for (const unsigned threads : {0U, 3U}) {
+      LoaderOptions options = tolerant(policy);
+      options.threads = threads;
+      Loader loader(dataset, bad_mirroring, options);
+      const auto all = [&] {
+        while (loader.next() != nullptr) {
+        }
+      };
+      EXPECT_THROW(all(), std::bad_alloc) << threads;
+    }
+  }
+}
+
 TEST(HostileBad, without_good_samples_there_is_no_substitute) {
   const auto gone = [](std::uint64_t, Sample&) { throw Error("gone"); };
   const MemoryDataset dataset(20, {28, 28, 1}, gone);

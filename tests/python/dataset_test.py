@@ -1,6 +1,7 @@
 """What is known of a dataset without a loader, arrays, and labels of one's own."""
 
 import array
+import fractions
 import os
 import re
 import struct
@@ -111,6 +112,19 @@ class UnitLabels(unittest.TestCase):
                 found = batch.labels.tolist()
                 self.assertEqual([tuple(one) if kept is rows else one for one in found], [kept[i] for i in batch.indices])
 
+    def test_numbers_are_numbers_of_any_type(self):
+        """Each alone has a shape of one dimension; whole ones beside fractions are float32."""
+        halves = [fractions.Fraction(index, 2) for index in range(IMAGES)]
+        mixed = [index if index % 2 else index / 2 for index in range(IMAGES)]
+        for labels in halves, mixed, [float(one) for one in halves]:
+            for shift in 0, 1:
+                moved = labels[shift:] + labels[:shift]
+                batch = next(iter(feedrate.Loader(mnist(), batch=50, labels=moved)))
+                self.assertEqual((batch.labels.shape, batch.labels.dtype), ((50,), "float32"))
+                self.assertEqual(batch.labels.tolist(), [moved[i] for i in batch.indices])
+        batch = next(iter(feedrate.Loader(mnist(), batch=50, labels=memoryview(bytes(IMAGES)))))
+        self.assertEqual(batch.labels.tolist(), [0] * 50)
+
     def test_the_lists_that_records_keep(self):
         lists = [[index / 4, 1.0, -2.0] for index in range(8)]
         path = listed(lists)
@@ -131,13 +145,18 @@ class UnitLabels(unittest.TestCase):
             ("list", "labels: expected numbers or 'lists', found 'list'"),
             ([[1.0, 2.0]] * 599 + [[1.0]], "labels: at place 599: expected 2 numbers, as before, found 1"),
             ([2**64] * 600, "labels: at place 0: expected a number of 64 bits"),
+            ([[]] * 600, "labels: at place 0: expected numbers, found none"),
+            ([0.5, 1e300] * 300, "labels: at place 1: expected a number that float32 holds, found 1e\\+300"),
+            ([[1, 1e39]] * 600, "labels: at place 0: expected a number that float32 holds, found 1e\\+39"),
         ):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 feedrate.Loader(mnist(), labels=labels)
         for labels, words in (
             (3, "labels: expected numbers, or rows"),
-            ([1.0] * 599 + [[1.0]], "labels: at place 599: expected a number, found"),
-            ([[1.0]] * 599 + [1.0], "labels: at place 599: expected numbers, found 1.0"),
+            ({index: 1 for index in range(600)}, "labels: expected numbers, or rows of them, found {0: 1"),
+            ([1.0] * 599 + [[1.0]], "labels: at place 599: expected a number, as before, found"),
+            ([1] * 599 + [[1.0]], "labels: at place 599: expected a number, as before, found"),
+            ([[1.0]] * 599 + [1.0], "labels: at place 599: expected numbers, as before, found 1.0"),
             ([1.0] * 599 + ["a"], "labels: at place 599: expected a number"),
         ):
             with self.subTest(words), self.assertRaisesRegex(TypeError, words):

@@ -115,6 +115,8 @@ class HostileErrors(unittest.TestCase):
             ({"order": "abc"}, "order: expected whole numbers, found 'abc'"),
             ({"groups": 5}, "groups: expected whole numbers, found 5"),
             ({"order": [0.5]}, "order: at place 0: .* found 0.5"),
+            ({"order": [True, False] * 300}, "order: at place 0: expected a whole number .*, found True"),
+            ({"batch": True}, "batch: expected a whole number from 1 to 65536, found True"),
             ({"threads": 2.5}, "found 2.5"),
             ({"threads": None}, "or 'auto', found None"),
             ({"batch": "1"}, "batch: expected a whole number from 1 to 65536, found '1'"),

@@ -307,6 +307,9 @@ class HostileForks(unittest.TestCase):
         self.assertEqual(self.in_child(read_without_threads), "True 60")
         self.assertEqual(content(next(batches)), content(list(feedrate.Loader(mnist(), batch=10))[1]))
 
+    @unittest.skipIf(
+        "libasan" in os.environ.get("LD_PRELOAD", ""), "a fork leaves the sanitizer's allocator as it is, locked or not"
+    )
     def test_a_child_can_ask_whatever_its_parent_was_about_to_do(self):
         loader = feedrate.Loader(mnist(), batch=1, threads=2, epochs=None)
         stop = threading.Event()

@@ -172,6 +172,27 @@ class InteropNames(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "weights: not for a torch.utils.data.Subset"):
             self.loader(subset, weights="balanced")
 
+    def test_masks_and_fractions_are_no_indices(self):
+        dataset, mask = feedrate.open(mnist()), torch.arange(IMAGES) % 2 == 0
+        for given in mask, mask.tolist(), mask.numpy(), list(mask), [0.5, 1], torch.tensor([1.0]):
+            with self.assertRaisesRegex(TypeError, "Subset: expected indices, found (True|0.5|1.0)"):
+                self.loader(data.Subset(dataset, given))
+            for sampler in given, data.SubsetRandomSampler(given):
+                with self.assertRaisesRegex(TypeError, "sampler: expected indices, found (True|0.5|1.0)"):
+                    self.loader(sampler=sampler)
+        for given in mask, mask.tolist(), mask.numpy(), [0.5, 1], torch.tensor([1.0]):
+            with self.assertRaisesRegex(TypeError, "order: at place 0: expected a whole number .* found"):
+                self.loader(order=given)
+        for given in torch.tensor([3, 1]), list(torch.tensor([3, 1])), torch.tensor([3, 1]).numpy():
+            self.assertEqual(self.flat(self.loader(data.Subset(dataset, given), shuffle=False)), [3, 1])
+            self.assertEqual(self.flat(self.loader(sampler=given)), [3, 1])
+            self.assertEqual(self.flat(self.loader(order=given, shuffle=False)), [3, 1])
+
+    @unittest.skipIf(torch and torch.cuda.is_available(), "there is a GPU")
+    def test_a_device_that_is_not_there_is_named(self):
+        with self.assertRaisesRegex(RuntimeError, "device: .* found cuda:1: PyTorch finds no GPU"):
+            self.loader(device="cuda:1")
+
     @unittest.skipUnless(torchvision, "torchvision is not installed")
     def test_an_image_folder_is_the_folder(self):
         theirs = torchvision.datasets.ImageFolder(folder())
@@ -223,6 +244,15 @@ class InteropNames(unittest.TestCase):
         _, mixed, indices = next(iter(self.loader(recipe=recipe, labels=rows, indices=True)))
         own = rows[indices]
         torch.testing.assert_close(mixed, batch.lam * own + (1 - batch.lam) * own.roll(1, 0))
+        for labels, found in (range(IMAGES), 10), ([-1] * IMAGES, -1):
+            with self.assertRaisesRegex(ValueError, f"classes below the dataset's 10, found {found}"):
+                self.loader(recipe=recipe, labels=labels)
+        tensors = [[1.0, 2.0], [[1, 2], [3, 4]]]
+        for each in tensors:
+            labels = torch.tensor(each).repeat(IMAGES // 2, *[1] * (torch.tensor(each).dim() - 1))
+            for kept in list(labels), list(labels.numpy()):  # numbers and rows of other libraries
+                _, found, indices = next(iter(self.loader(labels=kept, indices=True)))
+                self.assertTrue(torch.equal(found, labels[indices].float()))
 
     def test_a_loader_says_what_it_is(self):
         said = repr(self.loader(rank=1, ranks=3))

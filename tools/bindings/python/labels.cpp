@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -37,7 +38,19 @@ nb::object gathered(const std::vector<Value>& of, std::size_t width,
   return array(values->data(), {indices.size(), width}, type, owner);
 }
 
-bool whole(nb::handle value) { return PyIndex_Check(value.ptr()) != 0; }
+enum class Kind : std::uint8_t { whole, fraction, row };
+
+// NumPy's and PyTorch's numbers have __index__ by their type, whatever they are.
+Kind kind_of(nb::handle given) {
+  if (PyLong_Check(given.ptr())) return Kind::whole;
+  if (PyFloat_Check(given.ptr())) return Kind::fraction;
+  const auto items = nb::steal<nb::object>(PyObject_GetIter(given.ptr()));
+  PyErr_Clear();
+  if (items.is_valid()) return Kind::row;
+  const auto index = nb::steal<nb::object>(PyNumber_Index(given.ptr()));
+  PyErr_Clear();
+  return index.is_valid() ? Kind::whole : Kind::fraction;
+}
 
 std::int64_t whole_number(nb::handle value) {
   const auto number = nb::steal<nb::object>(PyNumber_Index(value.ptr()));
@@ -48,14 +61,23 @@ std::int64_t whole_number(nb::handle value) {
   return read;
 }
 
-// A number, or a row of them, as floats.
-void take_row(nb::handle given, bool rows, std::vector<float>& numbers) {
+// Appends a number, or a row of them.
+void take_numbers(nb::handle given, OwnLabels::Numbers& numbers) {
   std::vector<double> read;
-  if (rows == nb::isinstance<nb::float_>(given) || (rows && whole(given))) {
-    throw WrongType(join("expected ", rows ? "numbers" : "a number", ", found ", shown(given)));
-  }
   take(typed(labels_row, read), given, read);
-  numbers.insert(numbers.end(), read.begin(), read.end());
+  for (const double number : read) {
+    numbers.push_back(static_cast<float>(number));
+    if (std::isfinite(numbers.back())) continue;
+    throw Error(join("expected a number that float32 holds, found ", shown(nb::float_(number))));
+  }
+}
+
+OwnLabels::Classes read_classes(const nb::list& given) {
+  OwnLabels::Classes classes;
+  for (const nb::handle one : given) {
+    about(join("at place ", classes.size()), [&] { classes.push_back(whole_number(one)); });
+  }
+  return classes;
 }
 
 OwnLabels read_labels(const nb::list& given, std::uint64_t samples) {
@@ -63,25 +85,23 @@ OwnLabels read_labels(const nb::list& given, std::uint64_t samples) {
     throw Error(
         join("found ", given.size(), ", expected one for each of the ", samples, " samples"));
   }
-  bool all_whole = true;
-  for (const nb::handle one : given) all_whole = all_whole && whole(one);
-  if (all_whole) {
-    OwnLabels::Classes classes;
-    for (const nb::handle one : given) {
-      about(join("at place ", classes.size()), [&] { classes.push_back(whole_number(one)); });
-    }
-    return {std::move(classes)};
+  if (std::ranges::all_of(given, [](nb::handle one) { return kind_of(one) == Kind::whole; })) {
+    return {read_classes(given)};
   }
   OwnLabels::Numbers numbers;
-  const nb::handle first = given[0];
-  const bool rows = !nb::isinstance<nb::float_>(first) && !whole(first);
+  const bool rows = kind_of(given[0]) == Kind::row;
   std::size_t width = 0;
   for (std::size_t place = 0; place < samples; ++place) {
     const std::size_t before = numbers.size();
     about(join("at place ", place), [&] {
       const nb::object one = given[place];
-      take_row(one, rows, numbers);
+      if ((kind_of(one) == Kind::row) != rows) {
+        throw WrongType(
+            join("expected ", rows ? "numbers" : "a number", ", as before, found ", shown(one)));
+      }
+      take_numbers(one, numbers);
       if (place == 0) width = numbers.size();
+      if (width == 0) throw Error("expected numbers, found none");
       if (numbers.size() - before != width) {
         throw Error(
             join("expected ", width, " numbers, as before, found ", numbers.size() - before));

@@ -127,6 +127,8 @@ void take(const Setting& row, nb::handle given, bool& value) {
 }
 
 void take(const Setting& row, nb::handle given, std::uint64_t& value) {
+  // A truth value counts nothing: a mask is no list of indices.
+  if (PyBool_Check(given.ptr())) refuse_type(row, given);
   const auto whole = nb::steal<nb::object>(PyNumber_Index(given.ptr()));
   PyErr_Clear();
   const bool other_word = nb::isinstance<nb::str>(given) && !row.nothing.empty();  // but "auto"

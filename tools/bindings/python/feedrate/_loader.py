@@ -150,7 +150,7 @@ class Loader(Generic[T]):
         Settings that the shell and C have, too:
         """
         self.dataset = opened(dataset)
-        order, weights, labels = _kept(order), _kept(weights), _kept(labels)
+        order, weights, labels = _kept(_plain(order)), _kept(weights), _kept(labels)
         given = {name: _kept(value) for name, value in settings.items()}
         self._arguments = {
             "dataset": self.dataset,
@@ -304,9 +304,15 @@ def _again(kind: type[Loader[T]], arguments: dict[str, Any], state: dict[str, in
     return loader
 
 
+def _plain(values: Any) -> Any:
+    """Numbers of Python's, of which truth values can be told from others."""
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
 def _kept(values: Any) -> Any:
     """Values as they are now, which can be read more than once, as a pickle does."""
-    return list(values) if isinstance(values, collections.abc.Iterator) else copy.copy(values)
+    once = isinstance(values, (collections.abc.Iterator, memoryview))
+    return list(values) if once else copy.copy(values)
 
 
 class _Iteration(Generic[T]):
@@ -358,8 +364,9 @@ def _labels(dataset: Dataset, labels: Any) -> _native.Labels | None:
         if labels != "lists":
             raise ValueError(f"labels: expected numbers or 'lists', found {reprlib.repr(labels)}")
         return _native.kept_labels(dataset._native)
-    rows = labels.tolist() if hasattr(labels, "tolist") else labels
-    if not isinstance(rows, collections.abc.Iterable):
+    rows = _plain(labels)
+    unordered = isinstance(rows, (collections.abc.Mapping, collections.abc.Set))
+    if unordered or not isinstance(rows, collections.abc.Iterable):
         raise TypeError(f"labels: expected numbers, or rows of them, found {reprlib.repr(labels)}")
     return _native.own_labels(dataset._native, list(rows))
 

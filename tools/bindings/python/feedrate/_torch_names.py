@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import reprlib
 import sys
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
@@ -85,7 +87,8 @@ def source_of(dataset: Any) -> Source:
     within: list[int] | None = None
     inner: Any = dataset
     while isinstance(inner, data.Subset):
-        within = [inner.indices[at] for at in (range(len(inner)) if within is None else within)]
+        indices = _indices(inner.indices, "Subset")
+        within = indices if within is None else [indices[at] for at in within]
         inner = inner.dataset
     if isinstance(inner, (Dataset, str, bytes, os.PathLike)):
         inner = opened(inner)
@@ -209,10 +212,22 @@ def read_order(sampler: Iterable[int], source: Source) -> list[int]:
     return _inside(sampler, source)
 
 
-def _inside(indices: Iterable[int], source: Source) -> list[int]:
-    if source.within is None:
-        return [int(index) for index in indices]
-    return [source.within[index] for index in indices]
+def _inside(indices: Any, source: Source) -> list[int]:
+    listed = _indices(indices, "sampler")
+    return listed if source.within is None else [source.within[index] for index in listed]
+
+
+def _indices(given: Any, name: str) -> list[int]:
+    """Whole numbers of Python's, whatever yields them. A mask of truth values is none of them."""
+    values = given.tolist() if hasattr(given, "tolist") else given
+    return [one if type(one) is int else _index(one, name) for one in values]
+
+
+def _index(given: Any, name: str) -> int:
+    value = given.item() if hasattr(given, "item") else given
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected indices, found {reprlib.repr(value)}")
+    return operator.index(value)
 
 
 class Batches:

@@ -176,6 +176,8 @@ class DataLoader(Generic[T]):
         self.batch_size: int = given["batch"]
         self.drop_last = given.get("last") == "drop"
         self.device = torch.device(device) if device is not None else None
+        if self.device is not None and self.device.type == "cuda" and not torch.cuda.is_available():
+            raise RuntimeError(f"device: expected one of this machine's, found {self.device}: PyTorch finds no GPU")
         self._transform = transform
         self._sample_transform = sample_transform
         self._sample_seconds = 0.0  # in it, since the threads were started
@@ -268,6 +270,15 @@ class DataLoader(Generic[T]):
         classes: int = self._source.dataset.info["classes"]
         if classes == 0:
             raise ValueError("mixup and cutmix need a dataset that states how many classes it has")
+        labels: Any = self._loader._arguments["labels"]
+        if labels is not None and self._loader._label_dtype == "int64":
+            numbers = torch.as_tensor(labels)
+            outside = numbers[(numbers < 0) | (numbers >= classes)]
+            if len(outside) != 0:
+                raise ValueError(
+                    f"labels: mixup and cutmix need rows of shares, or classes below the dataset's {classes}, "
+                    f"found {int(outside[0])}"
+                )
         return classes
 
     def _go_to(self, state: dict[str, int]) -> None:

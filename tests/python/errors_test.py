@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 import feedrate
-from support import mnist, photographs, place, python
+from support import folder, mnist, photographs, place, python
 
 
 def damaged():
@@ -97,6 +97,29 @@ class HostileErrors(unittest.TestCase):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 2**63, "position": 0})
         with self.assertRaisesRegex(ValueError, "'position'"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 0})
+
+    def test_names_of_any_bytes_come_back_as_python_has_them(self):
+        root = place("any\udcff")
+        shutil.copytree(folder(), root)
+        first = feedrate.open(root)[0].name
+        odd = os.path.join(root, os.path.dirname(first), "\udcfe.jpg")
+        os.rename(os.path.join(root, first), odd)
+        dataset = feedrate.open(root)
+        index = [sample.name for sample in dataset].index(os.path.relpath(odd, root))
+        self.assertEqual(dataset._native.place(index)[0], odd)
+        os.truncate(odd, 10)
+        with self.assertRaises(feedrate.DataError) as raised:
+            list(feedrate.Loader(dataset, "imagenet-train", shuffle=False))
+        self.assertEqual((raised.exception.file, raised.exception.sample), (odd, index))
+        self.assertTrue(str(raised.exception).startswith(odd), ascii(str(raised.exception)))
+        with self.assertRaises(ValueError) as raised:
+            feedrate.mix({root: 1, mnist(): 1})
+        self.assertIn(root, str(raised.exception))
+        os.mkdir(root + "/none")
+        for command in feedrate.verify, feedrate.inspect, feedrate.open:
+            with self.assertRaises(feedrate.DataError) as raised:
+                command(root + "/none")
+            self.assertIn(root, str(raised.exception))
 
     def test_values_of_another_type_are_told_from_values_that_are_wrong(self):
         class Shown:

@@ -1,5 +1,7 @@
 """feedrate.torch.DataLoader where PyTorch's is expected: its arguments, samplers and datasets."""
 
+import os
+import tempfile
 import unittest
 
 import feedrate
@@ -207,10 +209,33 @@ class InteropNames(unittest.TestCase):
             self.assertEqual(len(loader.dataset), len(expected))
         with self.assertRaisesRegex(ValueError, "ImageFolder has a transform, .* recipe="):
             self.loader(torchvision.datasets.ImageFolder(folder(), transform=list))
-        with self.assertRaisesRegex(ValueError, "or others: give the path"):
-            self.loader(torchvision.datasets.ImageFolder(folder(), is_valid_file=lambda path: path != theirs.samples[0][0]))
+        with self.assertRaisesRegex(ValueError, "the ImageFolder lists it, Feedrate does not: give the path"):
+            hidden = os.path.join(os.path.dirname(theirs.samples[0][0]), ".hidden.jpg")
+            theirs.samples.append((hidden, 0))
+            self.loader(theirs)
         with self.assertRaisesRegex(TypeError, "dataset: expected a dataset of feedrate.open or its path"):
             self.loader(torch.zeros(3))
+
+    @unittest.skipUnless(torchvision, "torchvision is not installed")
+    def test_an_image_folder_holds_the_samples_that_it_lists(self):
+        """Also where they were cut, filtered, given other classes, or are of a class derived from it."""
+        ImageFolder, options = torchvision.datasets.ImageFolder, {"recipe": "imagenet-eval", "shuffle": False}
+        cut = ImageFolder(folder())
+        cut.samples = cut.samples[20:10:-1]
+        for given, expected in (cut, range(20, 10, -1)), (data.Subset(cut, [3, 1]), [17, 19]):
+            self.assertEqual(self.flat(self.loader(given, **options)), list(expected))
+        first = cut.samples[0][0]
+        few = ImageFolder(folder(), is_valid_file=lambda path: path != first)
+        self.assertEqual(self.flat(self.loader(few, **options)), [i for i in range(64) if i != 20])
+        cut.samples = [(path, label + 1) for path, label in cut.samples]
+        with self.assertRaisesRegex(ValueError, "expected the class ., found . in the ImageFolder: give the path and labels="):
+            self.loader(cut, **options)
+        with tempfile.TemporaryDirectory() as root:
+            os.symlink(folder(), os.path.join(root, "train"))
+            open(os.path.join(root, "ILSVRC2012_devkit_t12.tar.gz"), "w").close()
+            torch.save(({name: (name, "other") for name in os.listdir(folder())}, []), os.path.join(root, "meta.bin"))
+            theirs = torchvision.datasets.ImageNet(root, "train")
+            self.assertEqual(self.flat(self.loader(theirs, **options)), list(range(64)))
 
     def test_indices_lead_to_samples_and_stats_count_transforms(self):
         dataset = feedrate.open(mnist())

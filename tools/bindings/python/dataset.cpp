@@ -1,11 +1,9 @@
 // feedrate._native.Dataset: samples by index, decoded.
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "loader/read_pixels.h"
@@ -22,12 +20,6 @@ OpenDataset open(const nb::bytes& path) {
   const std::string name(path.c_str(), path.size());
   const OthersRun others_run;
   return {open_dataset(name)};
-}
-
-nb::str text(std::string_view text) {
-  // Names come from archives, which may hold any bytes.
-  return nb::steal<nb::str>(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
 }
 
 nb::list texts(const std::vector<std::string>& all) {
@@ -72,9 +64,9 @@ nb::tuple decoded(const OpenDataset& dataset, std::uint64_t index) {
       sample.label, text(sample.name), boxes);
 }
 
-std::tuple<std::string, std::uint64_t> place(const OpenDataset& dataset, std::uint64_t index) {
+nb::tuple place(const OpenDataset& dataset, std::uint64_t index) {
   const SamplePlace place = dataset.data->place(index);
-  return {place.file.string(), place.offset};
+  return nb::make_tuple(text(place.file.native()), place.offset);
 }
 
 }  // namespace
@@ -88,7 +80,8 @@ void add_dataset(nb::module_& module) {
                    "list[tuple[float, float, float, float]]]"),
            "(image, label, name, boxes)")
       .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.members.empty(); })
-      .def("place", &place, nb::arg("index"), "(file, offset in bytes)");
+      .def("place", &place, nb::arg("index"),
+           nb::sig("def place(self, index: int) -> tuple[str, int]"), "(file, offset in bytes)");
   module.def("open", &open, nb::arg("path"));
 }
 

@@ -17,17 +17,19 @@ namespace nb = nanobind;
 
 namespace {
 
-void raise_data_error(const char* text, nb::handle file, nb::handle sample, nb::handle byte) {
+void raise_data_error(const char* message, nb::handle file, nb::handle sample, nb::handle byte) {
   const nb::object type = nb::module_::import_("feedrate._errors").attr("DataError");
-  PyErr_SetObject(type.ptr(), type(text, file, sample, byte).ptr());
+  PyErr_SetObject(type.ptr(), type(text(message), file, sample, byte).ptr());
 }
 
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const Refusal& refusal) {
+    PyErr_SetObject(refusal.type(), text(refusal.what()).ptr());
   } catch (const loader::SampleError& error) {
     const loader::BadSample& bad = error.sample();
-    raise_data_error(error.what(), nb::str(bad.place.file.c_str()), nb::int_(bad.index),
+    raise_data_error(error.what(), text(bad.place.file.native()), nb::int_(bad.index),
                      nb::int_(bad.place.offset));
   } catch (const Error& error) {
     raise_data_error(error.what(), nb::none(), nb::none(), nb::none());
@@ -37,8 +39,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 nb::dict recipe_summaries() {
   nb::dict all;
   for (const loader::Recipe* recipe : loader::recipes()) {
-    all[nb::str(recipe->name().data(), recipe->name().size())] =
-        nb::str(recipe->summary().data(), recipe->summary().size());
+    all[text(recipe->name())] = text(recipe->summary());
   }
   return all;
 }
@@ -60,6 +61,11 @@ void expect_main_interpreter() {
 }
 
 }  // namespace
+
+nb::str text(std::string_view bytes) {
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(
+      bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+}
 
 void add_errors(nb::module_&) { nb::register_exception_translator(translate); }
 

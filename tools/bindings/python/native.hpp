@@ -9,6 +9,8 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "formats/base/error.h"
@@ -62,15 +64,28 @@ class WrongType : public formats::Error {
   using Error::Error;
 };
 
+/// Names and messages may hold any bytes: those that are not UTF-8 become what os.fsdecode makes of them.
+nanobind::str text(std::string_view bytes);
+/// Becomes a Python exception of that type once this thread is inside Python again.
+class Refusal : public std::runtime_error {
+ public:
+  Refusal(PyObject* type, const std::exception& error)
+      : std::runtime_error(error.what()), type_(type) {}
+  PyObject* type() const noexcept { return type_; }
+
+ private:
+  PyObject* type_;
+};
+
 /// Returns what `make` returns. An Error of `make` is about an option, and becomes a ValueError.
 template <class Make>
 decltype(auto) checked(Make make) {
   try {
     return make();
   } catch (const WrongType& error) {
-    throw nanobind::type_error(error.what());
+    throw Refusal(PyExc_TypeError, error);
   } catch (const formats::Error& error) {
-    throw nanobind::value_error(error.what());
+    throw Refusal(PyExc_ValueError, error);
   }
 }
 

@@ -27,8 +27,6 @@ using loader::LoaderSettings;
 using loader::LoaderState;
 using loader::PixelLayout;
 
-nb::str text(std::string_view text) { return nb::str(text.data(), text.size()); }
-
 /// Visits the settings that are keyword arguments. A run starts where load_state_dict() says.
 template <class All, class Visit>
 void for_each_keyword(All& settings, const Visit& visit) {

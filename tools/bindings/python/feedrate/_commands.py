@@ -48,7 +48,8 @@ def _run(
         [program(), command, *_words(options), "--json", "--", *first, *names],
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",  # of names that are not UTF-8
     )
     # A command that looked and found faults prints them and fails.
     if done.returncode in (0, _FAILED) and done.stdout:

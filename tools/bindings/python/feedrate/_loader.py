@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import atexit
 import collections.abc
-import copy
 import os
 import reprlib
 import threading
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Iterator, Li
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, opened, shape_of
+from feedrate._given import kept, labels_of, picks_of, plain
 from feedrate._settings import SETTINGS, takes_settings
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ class Loader(Generic[T]):
         Settings that the shell and C have, too:
         """
         self.dataset = opened(dataset)
-        order, weights, labels = _kept(_plain(order)), _kept(weights), _kept(labels)
-        given = {name: _kept(value) for name, value in settings.items()}
+        order, weights, labels = kept(order), kept(weights), kept(labels)
+        given = {name: kept(value) for name, value in settings.items()}
         self._arguments = {
             "dataset": self.dataset,
             "recipe": recipe,
@@ -164,8 +164,8 @@ class Loader(Generic[T]):
             **given,
         }
         shuffle = _native.shuffles(recipe=recipe, **given)
-        picks = _picks(self.dataset, order, weights, groups, draws, shuffle)
-        own = _labels(self.dataset, labels)
+        picks = picks_of(self.dataset, plain(order), plain(weights), groups, draws, shuffle)
+        own = labels_of(self.dataset, labels)
         self._settings = _native.Settings(self.dataset._native, picks, own, recipe=recipe, **given)
         self._label_dtype = "int64" if own is None or own.whole else "float32"
         self._dtype = _DTYPES[self._settings.pixels]
@@ -304,17 +304,6 @@ def _again(kind: type[Loader[T]], arguments: dict[str, Any], state: dict[str, in
     return loader
 
 
-def _plain(values: Any) -> Any:
-    """Numbers of Python's, of which truth values can be told from others."""
-    return values.tolist() if hasattr(values, "tolist") else values
-
-
-def _kept(values: Any) -> Any:
-    """Values as they are now, which can be read more than once, as a pickle does."""
-    once = isinstance(values, (collections.abc.Iterator, memoryview))
-    return list(values) if once else copy.copy(values)
-
-
 class _Iteration(Generic[T]):
     """Hands out the batches of a run, each to one of the threads that ask. Unlike a generator, any
     number of threads may ask at the same time."""
@@ -355,44 +344,3 @@ def _timed(run: _native.Run, transform: Callable[[Batch[Any]], T], batch: Batch[
         return transform(batch)
     finally:
         run.add_transform(time.perf_counter() - start)
-
-
-def _labels(dataset: Dataset, labels: Any) -> _native.Labels | None:
-    if labels is None:
-        return None
-    if isinstance(labels, str):
-        if labels != "lists":
-            raise ValueError(f"labels: expected numbers or 'lists', found {reprlib.repr(labels)}")
-        return _native.kept_labels(dataset._native)
-    rows = _plain(labels)
-    unordered = isinstance(rows, (collections.abc.Mapping, collections.abc.Set))
-    if unordered or not isinstance(rows, collections.abc.Iterable):
-        raise TypeError(f"labels: expected numbers, or rows of them, found {reprlib.repr(labels)}")
-    return _native.own_labels(dataset._native, list(rows))
-
-
-def _picks(
-    dataset: Dataset,
-    order: Iterable[int] | None,
-    weights: Iterable[float] | str | None,
-    groups: tuple[int, int] | None,
-    draws: int | None,
-    shuffle: bool,
-) -> _native.Picks | None:
-    given = [
-        name
-        for name, value in (("order", order), ("weights", weights), ("groups", groups))
-        if value is not None
-    ]
-    if len(given) > 1:
-        raise ValueError(f"{given[0]} and {given[1]} exclude each other")
-    mixes = dataset._native.is_mix and not given
-    if draws is not None and weights is None and not mixes:
-        raise ValueError("draws: needs weights or a mix of datasets")
-    if order is not None:
-        return _native.listed(dataset._native, order)
-    if groups is not None:
-        return _native.grouped(dataset._native, groups)
-    if weights is not None:
-        return _native.weighted(dataset._native, weights, draws)
-    return _native.mixed(dataset._native, draws, shuffle) if mixes else None

@@ -87,8 +87,7 @@ def source_of(dataset: Any) -> Source:
     within: list[int] | None = None
     inner: Any = dataset
     while isinstance(inner, data.Subset):
-        indices = _indices(inner.indices, "Subset")
-        within = indices if within is None else [indices[at] for at in within]
+        within = _chosen(_indices(inner.indices, "Subset"), within)
         inner = inner.dataset
     if isinstance(inner, (Dataset, str, bytes, os.PathLike)):
         inner = opened(inner)
@@ -98,8 +97,13 @@ def source_of(dataset: Any) -> Source:
         return Source(inner.data, dataset, within)
     vision = sys.modules.get("torchvision.datasets")
     if vision is not None and isinstance(inner, vision.DatasetFolder):
-        return Source(_folder(inner), dataset, within)
+        ours, listed = _folder(inner)
+        return Source(ours, dataset, within if listed is None else _chosen(listed, within))
     return Source(opened(inner), inner, within)  # which refuses it
+
+
+def _chosen(indices: list[int], within: list[int] | None) -> list[int]:
+    return indices if within is None else [indices[at] for at in within]
 
 
 def _expect_no_transform(dataset: Any, kind: str) -> None:
@@ -111,15 +115,23 @@ def _expect_no_transform(dataset: Any, kind: str) -> None:
             )
 
 
-def _folder(folder: Any) -> Dataset:
-    _expect_no_transform(folder, type(folder).__name__)
-    ours = opened(folder.root)
-    if (ours.classes, ours.targets) != (list(folder.classes), list(folder.targets)):
-        raise ValueError(
-            f"dataset: {folder.root}: the {type(folder).__name__} lists {len(folder)} images of "
-            f"{len(folder.classes)} classes, Feedrate {len(ours)} of {len(ours.classes)}, or others: give the path"
-        )
-    return ours
+def _folder(folder: Any) -> tuple[Dataset, list[int] | None]:
+    """A torchvision folder of ours, and where its samples are in it, unless they are all in their order."""
+    kind = type(folder).__name__
+    _expect_no_transform(folder, kind)
+    ours = opened(getattr(folder, "split_folder", folder.root))  # the former: torchvision's ImageNet
+    index_of = {ours._native.place(index)[0]: index for index in range(len(ours))}
+    listed, targets = [], ours.targets
+    for path, label in folder.samples:
+        index = index_of.get(path)
+        if index is None:
+            raise ValueError(f"dataset: {path}: the {kind} lists it, Feedrate does not: give the path")
+        if targets[index] != label:
+            raise ValueError(
+                f"dataset: {path}: expected the class {targets[index]}, found {label} in the {kind}: give the path and labels="
+            )
+        listed.append(index)
+    return ours, None if listed == list(range(len(ours))) else listed
 
 
 class Sampling(NamedTuple):

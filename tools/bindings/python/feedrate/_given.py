@@ -1,0 +1,63 @@
+"""What callers give to a loader, as the module takes it."""
+
+from __future__ import annotations
+
+import collections.abc
+import copy
+import reprlib
+from typing import Any, Iterable
+
+from feedrate import _native
+from feedrate._data import Dataset
+
+
+def plain(values: Any) -> Any:
+    """Numbers of Python's, of which truth values can be told from others."""
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
+def kept(values: Any) -> Any:
+    """Values as they are now, which can be read more than once, as a pickle does."""
+    once = isinstance(values, (collections.abc.Iterator, memoryview))
+    return list(values) if once else copy.copy(values)
+
+
+def labels_of(dataset: Dataset, labels: Any) -> _native.Labels | None:
+    if labels is None:
+        return None
+    if isinstance(labels, str):
+        if labels != "lists":
+            raise ValueError(f"labels: expected numbers or 'lists', found {reprlib.repr(labels)}")
+        return _native.kept_labels(dataset._native)
+    rows = plain(labels)
+    unordered = isinstance(rows, (collections.abc.Mapping, collections.abc.Set))
+    if unordered or not isinstance(rows, collections.abc.Iterable):
+        raise TypeError(f"labels: expected numbers, or rows of them, found {reprlib.repr(labels)}")
+    return _native.own_labels(dataset._native, list(rows))
+
+
+def picks_of(
+    dataset: Dataset,
+    order: Iterable[int] | None,
+    weights: Iterable[float] | str | None,
+    groups: tuple[int, int] | None,
+    draws: int | None,
+    shuffle: bool,
+) -> _native.Picks | None:
+    given = [
+        name
+        for name, value in (("order", order), ("weights", weights), ("groups", groups))
+        if value is not None
+    ]
+    if len(given) > 1:
+        raise ValueError(f"{given[0]} and {given[1]} exclude each other")
+    mixes = dataset._native.is_mix and not given
+    if draws is not None and weights is None and not mixes:
+        raise ValueError("draws: needs weights or a mix of datasets")
+    if order is not None:
+        return _native.listed(dataset._native, order)
+    if groups is not None:
+        return _native.grouped(dataset._native, groups)
+    if weights is not None:
+        return _native.weighted(dataset._native, weights, draws)
+    return _native.mixed(dataset._native, draws, shuffle) if mixes else None

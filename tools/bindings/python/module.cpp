@@ -63,8 +63,8 @@ void expect_main_interpreter() {
 }  // namespace
 
 nb::str text(std::string_view bytes) {
-  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(
-      bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
 }
 
 void add_errors(nb::module_&) { nb::register_exception_translator(translate); }

@@ -64,7 +64,8 @@ class WrongType : public formats::Error {
   using Error::Error;
 };
 
-/// Names and messages may hold any bytes: those that are not UTF-8 become what os.fsdecode makes of them.
+/// Names and messages may hold any bytes: those that are not UTF-8 become what os.fsdecode makes of
+/// them.
 nanobind::str text(std::string_view bytes);
 /// Becomes a Python exception of that type once this thread is inside Python again.
 class Refusal : public std::runtime_error {

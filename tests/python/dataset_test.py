@@ -1,8 +1,10 @@
 """What is known of a dataset without a loader, arrays, and labels of one's own."""
 
 import array
+import copy
 import fractions
 import os
+import pickle
 import re
 import struct
 import unittest
@@ -98,6 +100,20 @@ class UnitArrays(unittest.TestCase):
                 images[place]
         with self.assertRaisesRegex(ValueError, "step 1"):
             images[::2]
+
+
+    def test_pickles_and_deep_copies_hold_the_values(self):
+        for options in {}, {"pixels": "f32"}, {"pixels": "f16"}, {"labels": [[index, 0.5] for index in range(IMAGES)]}:
+            batch = next(iter(feedrate.Loader(mnist(), batch=5, **options)))
+            for again in pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch):
+                self.assertEqual((repr(again), again.number, again.lam), (repr(batch), batch.number, batch.lam))
+                for name in "images", "labels", "indices":
+                    one, other = getattr(batch, name), getattr(again, name)
+                    for place in slice(None), slice(1, 4), slice(2, 2):
+                        copied = pickle.loads(pickle.dumps(one[place]))
+                        self.assertEqual((copied.shape, copied.dtype), (one[place].shape, one.dtype))
+                        self.assertEqual(copied.tolist(), other[place].tolist())
+                        self.assertEqual(memoryview(copied._native).tobytes(), one[place].tobytes())
 
 
 class UnitLabels(unittest.TestCase):

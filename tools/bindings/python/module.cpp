@@ -5,6 +5,9 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
 
 #include "loader/bad.h"
 #include "loader/settings.h"
@@ -75,6 +78,27 @@ nb::object array(void* first, std::initializer_list<std::size_t> dims, nb::dlpac
                                              nb::device::cpu::value));
 }
 
+nb::object copied(const nb::bytes& values, const std::vector<std::size_t>& dims,
+                  const std::string& type) {
+  using Code = nb::dlpack::dtype_code;
+  const auto of = [](Code code, unsigned bits) {
+    return nb::dlpack::dtype{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1};
+  };
+  const std::map<std::string_view, nb::dlpack::dtype> types = {{"uint8", of(Code::UInt, 8)},
+                                                               {"int64", of(Code::Int, 64)},
+                                                               {"float16", of(Code::Float, 16)},
+                                                               {"float32", of(Code::Float, 32)}};
+  const nb::dlpack::dtype found = types.at(type);
+  std::size_t bytes = found.bits / 8;
+  for (const std::size_t dim : dims) bytes *= dim;
+  if (bytes != values.size()) throw nb::value_error("an array's bytes do not fill its shape");
+  const auto* first = reinterpret_cast<const std::byte*>(values.c_str());
+  auto* held = new Buffer(first, first + bytes);
+  const nb::capsule owner(held, [](void* owned) noexcept { delete static_cast<Buffer*>(owned); });
+  return nb::cast(nb::ndarray<nb::array_api>(held->data(), dims.size(), dims.data(), owner, nullptr,
+                                             found, nb::device::cpu::value));
+}
+
 nb::object part(const nb::ndarray<>& of, std::size_t first, std::optional<std::size_t> count) {
   std::vector<std::size_t> dims;
   std::size_t row = of.itemsize();
@@ -111,6 +135,8 @@ NB_MODULE(_native, module) {
   add_exit(module);
   module.def("part", part, nb::arg("of"), nb::arg("first"), nb::arg("count").none(),
              nb::sig("def part(of: object, first: int, count: int | None) -> object"));
+  module.def("copied", copied, nb::arg("values"), nb::arg("dims"), nb::arg("type"),
+             nb::sig("def copied(values: bytes, dims: tuple[int, ...], type: str) -> object"));
   module.def("recipes", recipe_summaries, nb::sig("def recipes() -> dict[str, str]"),
              "Name and summary of every recipe.");
   module.def(

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -93,6 +94,10 @@ decltype(auto) checked(Make make) {
 /// `dims` long, dense, and owned by `owner`: any library can take it by DLPack.
 nanobind::object array(void* first, std::initializer_list<std::size_t> dims,
                        nanobind::dlpack::dtype type, nanobind::handle owner);
+
+/// A copy of the values of an array that has been pickled; `type` is the name of theirs.
+nanobind::object copied(const nanobind::bytes& values, const std::vector<std::size_t>& dims,
+                        const std::string& type);
 
 /// array[first:first + count], or array[first] where there is no count: the same memory.
 nanobind::object part(const nanobind::ndarray<>& of, std::size_t first,

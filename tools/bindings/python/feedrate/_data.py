@@ -31,7 +31,7 @@ class Array(Generic[Part]):
 
     `torch.from_dlpack(array)`, `jax.dlpack.from_dlpack(array)`, `numpy.asarray(array)`,
     `tf.experimental.dlpack.from_dlpack(array.__dlpack__())`. The memory lives as long as anything
-    made from it, and nobody else writes into it meanwhile. To type checkers, Array[int] has one dimension,
+    made from it, and nobody else writes into it meanwhile. A pickle of it holds its values. To type checkers, Array[int] has one dimension,
     and Array[Array[int]] two.
     """
 
@@ -115,8 +115,16 @@ class Array(Generic[Part]):
     def __iter__(self) -> Iterator[Part]:
         return (self[place] for place in range(len(self)))
 
+    def __reduce__(self) -> Any:
+        return _array_again, (self.tobytes(), self.shape, self.dtype)
+
     def __repr__(self) -> str:
         return f"feedrate.Array({' x '.join(map(str, self.shape))} {self.dtype})"
+
+
+def _array_again(values: bytes, shape: tuple[int, ...], dtype: str) -> Array:
+    """An array from a pickle, or a deep copy."""
+    return Array(_native.copied(values, shape, dtype), shape, dtype)
 
 
 def shape_of(native: Any) -> tuple[int, ...]:

@@ -174,6 +174,23 @@ class InteropNames(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "weights: not for a torch.utils.data.Subset"):
             self.loader(subset, weights="balanced")
 
+    def test_what_is_no_flag_and_no_function_is_refused(self):
+        for options, words in (
+            ({"indices": [1, 2]}, r"indices: expected True or False, whether .* \(order= chooses samples\), found \[1, 2\]"),
+            ({"drop_last": "drop"}, "drop_last: expected True or False, found 'drop'"),
+            ({"persistent_workers": 2}, "persistent_workers: expected True or False, found 2"),
+            ({"pin_memory": "cuda"}, "pin_memory: expected True or False, found 'cuda'"),
+            ({"transform": [1]}, r"transform: expected a function, found \[1\]"),
+            ({"sample_transform": "flip"}, "sample_transform: expected a function, found 'flip'"),
+        ):
+            with self.subTest(options), self.assertRaisesRegex(TypeError, words):
+                self.loader(**options)
+        with self.assertRaisesRegex(TypeError, "transform: expected a function, found 3"):
+            feedrate.Loader(mnist(), transform=3)
+        for epoch in 1.5, "1", None:
+            with self.assertRaisesRegex(TypeError, "epoch: expected a whole number from 0, found"):
+                self.loader().set_epoch(epoch)
+
     def test_masks_and_fractions_are_no_indices(self):
         dataset, mask = feedrate.open(mnist()), torch.arange(IMAGES) % 2 == 0
         for given in mask, mask.tolist(), mask.numpy(), list(mask), [0.5, 1], torch.tensor([1.0]):

@@ -22,6 +22,17 @@ def kept(values: Any) -> Any:
     return list(values) if once else copy.copy(values)
 
 
+def expect_function(name: str, value: object) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name}: expected a function, found {reprlib.repr(value)}")
+
+
+def expect_flag(name: str, value: object, instead: str = "") -> None:
+    """Of Python's truth values, or of NumPy's."""
+    if value is not None and type(value).__name__ not in ("bool", "bool_"):
+        raise TypeError(f"{name}: expected True or False{instead}, found {reprlib.repr(value)}")
+
+
 def labels_of(dataset: Dataset, labels: Any) -> _native.Labels | None:
     if labels is None:
         return None

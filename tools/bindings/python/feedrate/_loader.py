@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Iterator, Li
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, opened, shape_of
-from feedrate._given import kept, labels_of, picks_of, plain
+from feedrate._given import expect_function, kept, labels_of, picks_of, plain
 from feedrate._settings import SETTINGS, takes_settings
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ class Loader(Generic[T]):
         Settings that the shell and C have, too:
         """
         self.dataset = opened(dataset)
+        expect_function("transform", transform)
         order, weights, labels = kept(order), kept(weights), kept(labels)
         given = {name: kept(value) for name, value in settings.items()}
         self._arguments = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Literal, Sequence, TypeVar, cast, overload
 
@@ -10,6 +11,7 @@ import torch
 import torch.utils.data
 
 from feedrate import _data, _native
+from feedrate._given import expect_flag, expect_function
 from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
@@ -154,6 +156,12 @@ class DataLoader(Generic[T]):
         if (rank is None) != (ranks is None):
             raise ValueError("rank and ranks go together")
         _native.expect("batch", batch_size, "batch_size")
+        expect_function("transform", transform)
+        expect_function("sample_transform", sample_transform)
+        expect_flag("pin_memory", pin_memory)
+        expect_flag("drop_last", drop_last)
+        expect_flag("persistent_workers", persistent_workers)
+        expect_flag("indices", indices, ", whether batches hold theirs (order= chooses samples)")
         holds = {"order": order, "weights": weights, "groups": groups, "draws": draws, "rank": rank, "ranks": ranks}
         given |= {name: value for name, value in holds.items() if value is not None}
         given |= {"recipe": recipe, "batch": batch_size}
@@ -230,6 +238,9 @@ class DataLoader(Generic[T]):
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration that epoch, from 0; one to be resumed there stays as it is."""
+        if not hasattr(epoch, "__index__"):
+            raise TypeError(f"epoch: expected a whole number from 0, found {reprlib.repr(epoch)}")
+        epoch = int(epoch)
         if epoch != self._state["epoch"] or not self._resumes:
             self._go_to({**self._state, "epoch": epoch, "position": 0})
 

@@ -8,6 +8,7 @@
 #   tools/install-deps.sh mpi        and Open MPI, for training by several processes
 #   tools/install-deps.sh onednn     and oneDNN 3.2 into build/onednn, for -DFEEDRATE_ONEDNN=build/onednn
 #   tools/install-deps.sh aarch64    and a cross-compiler and an emulator, for tests/aarch64/run.sh
+#   tools/install-deps.sh wheel      and what tools/build_wheel.sh needs, which --target aarch64-linux-gnu does too
 #   tools/install-deps.sh list       lists what the build needs and installs nothing
 #   tools/install-deps.sh fuzz       and Clang with libFuzzer, for tests/fuzz/run.sh
 #   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
@@ -28,6 +29,8 @@ declare -A optional=(
   [python]="python3 python3-dev python3-venv"
   [mpi]="libopenmpi-dev openmpi-bin"
   [aarch64]="g++-aarch64-linux-gnu gcc-aarch64-linux-gnu qemu-user-static mmdebstrap"
+  [wheel]="g++-12 g++-12-aarch64-linux-gnu qemu-user-static mmdebstrap nasm gperf dpkg-dev
+           debian-archive-keyring python3-venv"
   [onednn]="python3 python3-venv"
   [samples]="dataset-fashion-mnist"
   [fuzz]="clang libclang-rt-dev python3"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a wheel into an empty virtual environment and uses it there: README's Python example, the
+# Installs a wheel into an empty virtual environment and uses it there: README's example of a loader, the
 # command line and every test of the package. As root in a root of its own, which holds glibc and Python
 # alone; otherwise with nothing but the system's programs in reach.
 #   wheel.sh PYTHON WHEEL
@@ -18,8 +18,8 @@ bin=$root/env/bin
 "$python" -m venv "$root/env"
 "$bin/pip" install --disable-pip-version-check -q --no-index "$wheel"
 cp -r "$source/tests/python" "$root/tests"
-awk '/^```python$/ {inside = 1; next} /^```/ {inside = 0} inside' "$source/README.md" >"$root/example.py"
-[ -s "$root/example.py" ] || fail "README.md has no Python example"
+readme_example "$source" >"$root/example.py"
+grep -q feedrate.Loader "$root/example.py" || fail "README.md has no Python example"
 
 # What every manylinux platform has may stay outside.
 strangers=$(find "$root/env/lib" -name '*.so*' -path '*feedrate*' -exec ldd {} + -o \

@@ -47,3 +47,10 @@ leave_root() {
     ! mountpoint -q "$place" || { echo "$place is still mounted; left as it is" >&2; return 1; }
   done
 }
+
+# readme_example SOURCE: README's last Python example, which needs no other package.
+readme_example() {
+  echo "import feedrate"
+  awk '/^```/ {inside = $0 == "```python"; if (inside) text = ""; next} inside {text = text $0 "\n"}
+    END {printf "%s", text}' "$1/README.md"
+}

@@ -5,7 +5,8 @@
 #     [-DFEEDRATE_TARGET=aarch64-linux-gnu] [-DCMAKE_FIND_ROOT_PATH=PREFIX]
 #
 # ROOT holds the target's libraries and headers, /lib and /usr; tests/aarch64/root.sh makes one. Libraries
-# of PREFIX come first. Programs run by QEMU's emulation of a user's process where that is installed.
+# of PREFIX come first, and pkg-config finds those alone. Programs for another processor run by QEMU's
+# emulation of a user's process where that is installed.
 # Nothing here is Feedrate's own: libraries that it needs can be built with the same file.
 set(FEEDRATE_TARGET aarch64-linux-gnu CACHE STRING "Cross-builds: the prefix of the compiler's name")
 set(FEEDRATE_SYSROOT "" CACHE PATH "Cross-builds: a root directory with the target's libraries")
@@ -21,16 +22,28 @@ set(CMAKE_C_COMPILER ${FEEDRATE_TARGET}-gcc)
 set(CMAKE_CXX_COMPILER ${FEEDRATE_TARGET}-g++)
 
 # Libraries come from the target's root alone, programs from this machine.
-list(APPEND CMAKE_FIND_ROOT_PATH ${FEEDRATE_SYSROOT})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-set(ENV{PKG_CONFIG_SYSROOT_DIR} ${FEEDRATE_SYSROOT})
-set(ENV{PKG_CONFIG_LIBDIR}
-  ${FEEDRATE_SYSROOT}/usr/lib/${FEEDRATE_TARGET}/pkgconfig:${FEEDRATE_SYSROOT}/usr/share/pkgconfig)
+get_property(trying GLOBAL PROPERTY IN_TRY_COMPILE)
+if(NOT trying) # which is told no PREFIX
+  set(pkgconfig ${FEEDRATE_SYSROOT}/usr/lib/${FEEDRATE_TARGET}/pkgconfig ${FEEDRATE_SYSROOT}/usr/share/pkgconfig)
+  set(ENV{PKG_CONFIG_SYSROOT_DIR} ${FEEDRATE_SYSROOT})
+  if(CMAKE_FIND_ROOT_PATH) # what lies there knows its place
+    list(TRANSFORM CMAKE_FIND_ROOT_PATH APPEND /lib/pkgconfig OUTPUT_VARIABLE pkgconfig)
+    set(ENV{PKG_CONFIG_SYSROOT_DIR} "")
+  endif()
+  string(JOIN ":" pkgconfig ${pkgconfig})
+  set(ENV{PKG_CONFIG_LIBDIR} ${pkgconfig})
+endif()
+list(APPEND CMAKE_FIND_ROOT_PATH ${FEEDRATE_SYSROOT})
 
-find_program(FEEDRATE_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR}-static)
-if(FEEDRATE_EMULATOR)
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${FEEDRATE_EMULATOR} -L ${FEEDRATE_SYSROOT})
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  set(CMAKE_CROSSCOMPILING_EMULATOR env) # runs them as they are
+else()
+  find_program(FEEDRATE_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR}-static)
+  if(FEEDRATE_EMULATOR)
+    set(CMAKE_CROSSCOMPILING_EMULATOR ${FEEDRATE_EMULATOR} -L ${FEEDRATE_SYSROOT})
+  endif()
 endif()

@@ -1,7 +1,18 @@
 # Run by `cmake --install`: installs the licences of the libraries that the package carries. Debian
 # keeps the text of each package's licence; on other systems they must be added by hand.
 #   PROGRAM, MODULES: what needs them, if given   EXCLUDE: as in package.cmake   INTO: below the prefix
+#   DIRECTORIES: if given, these hold PACKAGE/copyright for everything that is linked in
 set(into $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${INTO})
+if(DIRECTORIES)
+  file(MAKE_DIRECTORY ${into})
+  list(TRANSFORM DIRECTORIES APPEND /*/copyright)
+  file(GLOB texts ${DIRECTORIES})
+  foreach(text IN LISTS texts)
+    string(REGEX REPLACE "^.*/([^/]+)/copyright$" "\\1" package ${text})
+    file(COPY_FILE ${text} ${into}/${package})
+  endforeach()
+  return()
+endif()
 find_program(dpkg_query dpkg-query)
 if(NOT dpkg_query)
   message(WARNING "no dpkg here: the package lacks the licences of the libraries it carries")

@@ -68,6 +68,7 @@ if(SKBUILD AND TARGET feedrate_cpu)
   install(CODE "
     set(MODULES [[${plugins}]])
     set(EXCLUDE [[${not_carried}]])
+    set(DIRECTORIES [[${FEEDRATE_LICENSES}]])
     set(INTO feedrate/licenses/cpu)" COMPONENT python_cpu EXCLUDE_FROM_ALL)
   install(SCRIPT tools/cmake/licenses.cmake COMPONENT python_cpu EXCLUDE_FROM_ALL)
 endif()

@@ -55,8 +55,12 @@ file(CREATE_LINK ${CMAKE_BINARY_DIR}/feedrate ${package}/bin/feedrate SYMBOLIC)
 add_custom_target(python DEPENDS _native feedrate)
 
 # Type checkers read what nanobind says of the module, the table of settings and the schema of what
-# commands print. A sanitized module cannot simply be imported.
-if(NOT FEEDRATE_SANITIZE)
+# commands print. A sanitized module cannot simply be imported, nor one for another processor:
+# FEEDRATE_STUBS has what this one's says.
+if(FEEDRATE_STUBS)
+  file(COPY ${FEEDRATE_STUBS}/_native.pyi ${FEEDRATE_STUBS}/_keywords.pyi ${FEEDRATE_STUBS}/_json.pyi
+    DESTINATION ${package})
+elseif(NOT FEEDRATE_SANITIZE)
   nanobind_add_stub(python_stub MODULE _native OUTPUT ${package}/_native.pyi PYTHON_PATH ${package}
     DEPENDS _native)
   set(scripts ${CMAKE_SOURCE_DIR}/tools/cmake)
@@ -96,5 +100,6 @@ install(FILES ${adapters} DESTINATION feedrate/share/feedrate/peers COMPONENT py
 install(CODE "
   set(PROGRAM [[$<TARGET_FILE:feedrate>]])
   set(EXCLUDE [[${not_carried}]])
+  set(DIRECTORIES [[${FEEDRATE_LICENSES}]])
   set(INTO feedrate/licenses)" COMPONENT python EXCLUDE_FROM_ALL)
 install(SCRIPT tools/cmake/licenses.cmake COMPONENT python EXCLUDE_FROM_ALL)

@@ -13,7 +13,12 @@ and `advise` run the commands of those names; the program `feedrate` has the oth
 
 from typing import TYPE_CHECKING, Any
 
-from feedrate import _native
+try:
+    from feedrate import _native
+except ImportError as error:
+    from feedrate._platform import reason
+
+    raise reason(error) from None
 
 _native.expect_main_interpreter()
 

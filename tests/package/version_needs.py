@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Says which versions of the platform's libraries a wheel, a program or a library needs:
 
-    version_needs.py FILE… [--glibc 2.28]
+    version_needs.py FILE… [--glibc 2.28 [--glibcxx 3.4.19]]
 
-With --glibc, fails where one needs a newer glibc, a libstdc++, whose versions older systems lack, or a
-library that neither glibc nor the wheel brings. Reads with readelf, so any processor's files.
+With --glibc, fails where one needs a newer glibc, a libstdc++, whose versions older systems lack (or, with
+--glibcxx, one newer than that), or a library that neither glibc nor the wheel brings. Reads with readelf,
+so any processor's files.
 """
 import argparse
 import os
@@ -48,15 +49,16 @@ def files_of(path, work):
     return {os.path.relpath(file, work): file for file in sorted(inside) if is_elf(file)}
 
 
-def complaints(libraries, versions, carried, glibc):
+def complaints(libraries, versions, carried, limits):
     for name in libraries:
-        if not PLATFORM.fullmatch(name) and name not in carried:
+        platform = PLATFORM.fullmatch(name) or "GLIBCXX" in limits and name == "libstdc++.so.6"
+        if not platform and name not in carried:
             yield f"needs {name}, which older systems lack"
-    for kind, limit in {"GLIBC": glibc, "GCC": GCC}.items():
+    for kind, limit in limits.items():
         newest = max(versions.get(kind, {()}))
         if newest > limit:
             yield f"needs {kind}_{'.'.join(map(str, newest))}; at most {'.'.join(map(str, limit))} is expected"
-    for kind in versions.keys() & {"GLIBCXX", "CXXABI"}:
+    for kind in versions.keys() & {"GLIBCXX", "CXXABI"} if "GLIBCXX" not in limits else ():
         yield f"needs {kind}_{'.'.join(map(str, max(versions[kind])))} of a libstdc++; none is expected"
 
 
@@ -64,8 +66,12 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("files", nargs="+", metavar="FILE")
     options.add_argument("--glibc")
+    options.add_argument("--glibcxx")
     given = options.parse_args()
-    limit = tuple(map(int, given.glibc.split("."))) if given.glibc else None
+    limits = {kind: tuple(map(int, version.split(".")))
+              for kind, version in {"GLIBC": given.glibc, "GLIBCXX": given.glibcxx}.items() if version}
+    if limits:
+        limits["GCC"] = GCC
     wrong = False
     for path in given.files:
         with tempfile.TemporaryDirectory() as work:
@@ -77,7 +83,7 @@ def main():
                 libraries, versions = needs_of(file)
                 newest = (f"{kind} {'.'.join(map(str, max(numbers)))}" for kind, numbers in sorted(versions.items()))
                 print(f"{name}: {', '.join(newest) or 'no version'}; {' '.join(libraries)}")
-                for complaint in complaints(libraries, versions, carried, limit) if limit else ():
+                for complaint in complaints(libraries, versions, carried, limits) if limits else ():
                     print(f"version_needs: {path}: {name} {complaint}", file=sys.stderr)
                     wrong = True
     return 1 if wrong else 0

@@ -45,6 +45,8 @@ void call() { throw std::runtime_error("x"); }' >cxx.cpp
 c++ -shared -fPIC -o cxx.so cxx.cpp
 refused "of a libstdc++; none is expected" cxx.so --glibc 9.9
 refused "needs libstdc++.so.6, which older systems lack" cxx.so --glibc 9.9
+needs cxx.so --glibc 9.9 --glibcxx 3.4.99 >/dev/null
+refused "at most 3.0 is expected" cxx.so --glibc 9.9 --glibcxx 3.0
 
 # In a wheel, libraries may need what the wheel carries.
 echo 'int carried(void) { return 1; }' >carried.c

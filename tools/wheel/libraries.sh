@@ -4,9 +4,9 @@
 #   tools/wheel/libraries.sh [x86_64-linux-gnu | aarch64-linux-gnu] [trainer]
 #
 # into build/wheel-TRIPLE/prefix what everything needs, and with `trainer` into build/wheel-TRIPLE/trainer
-# oneDNN and OpenBLAS. All are static: a wheel then has no library that another copy in the process could
-# meet, and only the parts that are used. Copyrights go to share/doc. What is built stays until its recipe
-# below or the compiler changes. Some minutes on two cores, and a quarter of an hour for the trainer's.
+# OpenBLAS, and oneDNN 3.2, which PyPI has for x86-64. What is built is static: a wheel then has no library
+# that another copy in the process could meet, and only the parts that are used. Copyrights go to share/doc.
+# What is built stays until its recipe below or the compiler changes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/wheel/toolchain.sh "${1:-}"
@@ -165,16 +165,12 @@ build_fmtlib() { by_cmake . -DFMT_{TEST,DOC}=OFF; }
 build_spdlog() { by_cmake . -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_{EXAMPLE,TESTS}=OFF; }
 build_nlohmann-json3() { by_cmake . -DJSON_BuildTests=OFF; }
 build_pugixml() { by_cmake .; }
-build_onednn() { # what the backend asks for: convolutions, and their tensors reordered
-  by_cmake . -DONEDNN_LIBRARY_TYPE=STATIC -DONEDNN_CPU_RUNTIME=OMP -DONEDNN_BUILD_{DOC,EXAMPLES,TESTS,GRAPH}=OFF \
-    -DONEDNN_ENABLE_PRIMITIVE="CONVOLUTION;REORDER" -DONEDNN_ENABLE_{JIT_PROFILING,ITT_TASKS}=OFF
-}
 build_openblas() { # single precision, called from one thread at a time of many
   local target=(TARGET=PRESCOTT DYNAMIC_LIST="NEHALEM SANDYBRIDGE HASWELL ZEN SKYLAKEX COOPERLAKE")
   [ "$processor" != aarch64 ] || target=(TARGET=ARMV8 DYNAMIC_LIST="CORTEXA57 NEOVERSEN1 NEOVERSEV1 NEOVERSEN2")
   local make=(make -j"$jobs" CC="$cc" AR="$triple-ar" RANLIB="$triple-ranlib" HOSTCC=gcc CROSS=1 DYNAMIC_ARCH=1
     "${target[@]}" NOFORTRAN=1 NO_LAPACK=1 NO_LAPACKE=1 ONLY_CBLAS=1 NO_SHARED=1 USE_THREAD=0 USE_LOCKING=1
-    BUILD_SINGLE=1 BUILD_DOUBLE=0 BUILD_COMPLEX=0 BUILD_COMPLEX16=0 PREFIX="$into")
+    BUILD_SINGLE=1 PREFIX="$into")
   "${make[@]}" libs
   "${make[@]}" install
 }
@@ -197,6 +193,22 @@ library() {
   echo "$triple: $package, $((SECONDS - start)) s"
 }
 
+# oneDNN is a shared library from PyPI, made for glibc 2.27 and every libstdc++ of that time.
+onednn() {
+  [ ! -e "$into/share/doc/onednn/copyright" ] || return 0
+  local unpacked=$root/sources/onednn wheel
+  rm -rf "$unpacked"
+  mkdir -p "$unpacked" "$into"/{lib,share/doc/onednn}
+  python3 -m pip download --disable-pip-version-check -q --no-deps --require-hashes -d "$unpacked" \
+    -r tools/onednn.txt
+  for wheel in "$unpacked"/*.whl; do (cd "$unpacked" && python3 -m zipfile -e "$wheel" .); done
+  cp -r "$unpacked"/onednn_devel_*.data/data/include "$into"
+  cp "$unpacked"/onednn_cpu_*.data/data/lib/libdnnl.so.3 "$into/lib"
+  ln -sf libdnnl.so.3 "$into/lib/libdnnl.so"
+  cat "$unpacked"/onednn_cpu_*.data/data/share/doc/onednn/{LICENSE,THIRD-PARTY-PROGRAMS} >"$into/share/doc/onednn/copyright"
+  rm -r "$unpacked"
+}
+
 into=$prefix
 for package in zlib libpng1.6 libjpeg-turbo lmdb libisal xxhash bzip2 xz-utils libzstd libarchive onetbb \
   freetype expat fontconfig openssl curl cli11 fmtlib spdlog nlohmann-json3 pugixml; do
@@ -205,4 +217,6 @@ done
 [ "${2:-}" = trainer ] || exit 0
 into=$root/trainer
 library bookworm openblas
-library trixie onednn
+[ "$processor" = x86_64 ] || fail "PyPI has no oneDNN for $triple"
+cp "$sysroot/usr/lib/$triple"/libgomp.so.1 "$into/lib"
+onednn

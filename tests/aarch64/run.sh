@@ -110,8 +110,9 @@ for on in native aarch64; do ln -s "$work/native" $on/written; done
 load written/cifar10/lmdb-raw
 for recipe in mnist cifar-train cifar-eval; do
   [ $recipe = mnist ] && set=mnist || set=cifar10
-  for pixels in u8 f32 f16; do
-    for layout in nhwc nchw; do
+  for layout in nhwc nchw; do
+    load written/$set/recordio-png --recipe $recipe --pixels u8 --layout $layout
+    for pixels in f32 f16; do
       load written/$set/recordio-png --recipe $recipe --pixels $pixels --layout $layout \
         --mean 120.5 --deviation 60.25
     done

@@ -24,6 +24,8 @@ class Stub:
         if "enum" in schema or "const" in schema:
             values = schema.get("enum", [schema.get("const")])
             return f"Literal[{', '.join(map(repr, values))}]"
+        if "anyOf" in schema:
+            return " | ".join(self.type_of(one, name) for one in schema["anyOf"])
         kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         return " | ".join(self.type_of_kind(kind, schema, name) for kind in kinds)
 

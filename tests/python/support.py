@@ -63,12 +63,12 @@ def photographs():
 
 def folder():
     """The photographs as files in directories of classes, as others have them: without a sidecar."""
-    if not os.path.exists(place("folder")):
-        feedrate.convert("dataset", photographs(), to="folder", out=place("folder"))
-        for name in os.listdir(place("folder")):
-            if os.path.isfile(os.path.join(place("folder"), name)):
-                os.remove(os.path.join(place("folder"), name))
-    return place("folder")
+    if not os.path.exists(place("image-folder")):
+        feedrate.convert("dataset", photographs(), to="folder", out=place("image-folder"))
+        for name in os.listdir(place("image-folder")):
+            if os.path.isfile(os.path.join(place("image-folder"), name)):
+                os.remove(os.path.join(place("image-folder"), name))
+    return place("image-folder")
 
 
 def python(code, *arguments):

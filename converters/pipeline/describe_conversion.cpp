@@ -8,6 +8,7 @@
 #include "formats/container.h"
 #include "formats/crops/crop_index.h"
 #include "formats/digests/digest.h"
+#include "formats/digests/file_probe.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -47,15 +48,17 @@ std::int64_t time_of(const fs::path& path) {
 std::string described(const fs::path& input) {
   std::error_code error;
   const bool file = fs::is_regular_file(input, error);
-  return join("input ", name_of(input), ", ", file ? fs::file_size(input, error) : 0, " bytes, ",
-              time_of(input));
+  return join("input ", name_of(input), ", ", file ? fs::file_size(input, error) : 0,
+              " bytes like ", file ? file_probe(input) : 0, ", ", time_of(input));
 }
 
 // A line for a directory that is read as a whole: a dataset, or classes of images. The name, size
-// and time of everything in it count.
+// and time of everything in it count, and a probe of the content where it holds few files.
 std::string listed(const fs::path& directory) {
   DetailsDigest names, times;
   std::uint64_t entries = 0;
+  constexpr std::size_t max_probed_files = 4096;
+  std::vector<fs::path> files;
   std::error_code error, ignored;
   times.add(0, as_bytes(std::to_string(time_of(directory))));
   // Classes may be links. What cannot be opened is named, but must not end the list.
@@ -67,7 +70,12 @@ std::string listed(const fs::path& directory) {
     const std::string name = at->path().lexically_relative(directory).native();
     const bool file = at->is_regular_file(ignored);
     names.add(0, as_bytes(join(name, '\n', file ? at->file_size(ignored) : 0)));
+    if (file && files.size() <= max_probed_files) files.push_back(at->path());
     times.add(0, as_bytes(join(name, '\n', time_of(at->path()))));
+  }
+  if (files.size() <= max_probed_files) {
+    for (const fs::path& file : files)
+      names.add(1, as_bytes(join(file.lexically_relative(directory).native(), file_probe(file))));
   }
   return join("input ", name_of(directory), ", ", entries, " entries with the digest ",
               names.text(), ", times ", times.text());

@@ -210,11 +210,10 @@ std::vector<Converted> convert_alone(const ConversionJob& job, const ConvertRequ
     ConvertOptions settings = job.settings;
     settings.progress = progress.callback();
     const bool part = settings.part.count > 1;
-    const bool keeps = options.resume && (part || options.split == "all");
-    made.push_back(
-        {split.name, part ? part_path(split.out, settings.part) : split.out,
-         keeps ? keep_or_convert(job, split, settings)
-               : convert_dataset(job.from, job.inputs, {job.to, split.out, split.name}, settings)});
+    made.push_back({split.name, part ? part_path(split.out, settings.part) : split.out,
+                    options.resume ? keep_or_convert(job, split, settings)
+                                   : convert_dataset(job.from, job.inputs,
+                                                     {job.to, split.out, split.name}, settings)});
   }
   return made;
 }

@@ -146,6 +146,34 @@ TEST_F(CommandsConvertKilled, while_it_removes_what_could_be_resumed_it_starts_o
   }
 }
 
+TEST_F(CommandsConvertKilled, what_is_whole_is_kept_by_resume) {
+  begin();
+  run(line("webdataset"));
+  const auto whole = found();
+  const Said again = run(line("webdataset", {"--resume"}));
+  EXPECT_TRUE(has(again.output, "whole from an earlier run")) << again.output;
+  EXPECT_TRUE(found() == whole);
+  EXPECT_EQ(testing::feedrate(line("webdataset", {"--resume", "--limit", "3"})).code, exit_failed);
+  EXPECT_EQ(testing::feedrate(line("webdataset")).code, exit_failed);
+}
+
+TEST_F(CommandsConvertKilled, a_part_of_archives_that_were_replaced_is_no_part_of_these) {
+  begin();
+  run(line("recordio", {"--shards", "2", "--part", "1/2"}));
+  // Of the same names and sizes.
+  const fs::path other = directory_ / "other";
+  run({"synth", "mnist", "--images", "12", "--seed", "2", "--out", other.string()});
+  for (const char* name : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"}) {
+    const std::uintmax_t size = fs::file_size(fs::path(archives()) / name);
+    fs::copy_file(other / name, fs::path(archives()) / name, fs::copy_options::overwrite_existing);
+    fs::resize_file(fs::path(archives()) / name, size);  // no matter that it may be damaged
+  }
+  const Said said =
+      testing::feedrate(line("recordio", {"--shards", "2", "--part", "1/2", "--resume"}));
+  EXPECT_EQ(said.code, exit_failed) << said.output;
+  EXPECT_TRUE(has(said.errors, "was made with 'input train-images-idx3-ubyte.gz, ")) << said.errors;
+}
+
 TEST_F(CommandsConvertKilled, it_is_resumed_beside_new_files_in_the_directory_of_its_archives) {
   const auto whole = made_by(line("webdataset"));
   start_with_what_is_stopped_of(line("webdataset"));

@@ -7,6 +7,8 @@
 #include "converters/imagenet/devkit.h"
 #include "formats/base/error.h"
 #include "formats/base/wnid.h"
+#include "formats/io/partial_directory.h"
+#include "formats/sidecar.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -96,7 +98,7 @@ class Search {
     for (const fs::path& path : listed(directory)) {
       const std::string name = path.filename();
       if (fs::is_directory(path)) {
-        if (depth < max_depth) look_into(path, depth + 1);
+        if (depth < max_depth && !is_made_here(path)) look_into(path, depth + 1);
       } else if (is_class_tar(name)) {
         take(path, Content::one_class);
       } else if (is_ground_truth(name) || may_be_archive(name)) {
@@ -106,6 +108,13 @@ class Search {
       }
     }
     if (annotations) take(directory, Content::boxes);
+  }
+
+  // A dataset that we make or have made there, perhaps right now, holds tars of its own.
+  static bool is_made_here(const fs::path& directory) {
+    std::error_code ignored;
+    return fs::exists(directory / PartialDirectory::mark, ignored) ||
+           fs::exists(directory / sidecar_name, ignored);
   }
 
   static Content content_of_file(const fs::path& file) {

@@ -55,6 +55,20 @@ TEST(UnitImagenet, a_compressed_tar_a_directory_and_single_class_tars_give_the_s
   EXPECT_TRUE(source("imagenet").open(Inputs{classes}, "train")->lasting());
 }
 
+TEST(UnitImagenet, datasets_beside_the_archives_are_no_archives) {
+  const TempDirectory directory;
+  for (const auto& [name, content] : class_tars()) write(directory / name, content);
+  Read sorted = three_classes;
+  std::swap(sorted[2], sorted[3]);
+  for (const auto& [made, file] :
+       {std::pair("out.partial", ".feedrate-partial"), std::pair("out", "feedrate.json")}) {
+    fs::create_directory(directory / made);
+    formats::write_text(directory / made / file, "");
+    formats::write_text(directory / made / "train-000000.tar", "half a header");
+  }
+  EXPECT_EQ(read({directory.path()}, "train"), sorted);
+}
+
 TEST(UnitImagenet, samples_of_plain_tars_can_be_collected) {
   const TempDirectory directory;
   const auto stream =

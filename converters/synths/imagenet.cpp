@@ -61,6 +61,9 @@ struct MadeLabels {
   std::vector<std::int32_t> val;            // the label of each of the 50,000 validation images
 };
 
+// The class of ILSVRC2012_val_00000001, by which 'feedrate verify' knows how labels are counted.
+constexpr std::int32_t published_label_of_first = 65;
+
 // Spreads classes of about 50 training images evenly over the thousand labels.
 MadeLabels spread_labels(const MadeImages& images) {
   constexpr std::uint64_t images_per_class = 50;
@@ -77,6 +80,8 @@ MadeLabels spread_labels(const MadeImages& images) {
         below(random_bits(images.seed(), i), static_cast<std::uint32_t>(classes));
     labels.val.push_back(static_cast<std::int32_t>(any * imagenet_classes / classes));
   }
+  if (images.count(MadeSplit::test) == imagenet_val_images)
+    labels.val.front() = published_label_of_first;
   return labels;
 }
 
@@ -113,7 +118,8 @@ void make_val(const std::filesystem::path& path, const MadeLabels& labels, MadeI
   OutputFile file(path);
   TarWriter tar(file);
   std::vector<std::uint64_t> numbers(images.count(MadeSplit::test));
-  std::iota(numbers.begin(), numbers.end(), 1);
+  // The first is made with all others alone: its class may have no images to train on.
+  std::iota(numbers.begin(), numbers.end(), numbers.size() < imagenet_val_images ? 2 : 1);
   std::ranges::sort(numbers, {}, [&](std::uint64_t n) { return random_bits(images.seed(), n); });
   images.make(
       MadeSplit::test, 0, numbers.size(),

@@ -47,6 +47,11 @@ class UnitSynthImagenet : public ::testing::Test {
 };
 std::unique_ptr<TempDirectory> UnitSynthImagenet::directory_;
 
+TEST_F(UnitSynthImagenet, no_image_has_the_name_by_which_label_spaces_are_known) {
+  const auto val = open("val");
+  for (Sample sample; val->next(sample);) EXPECT_NE(sample.name, "ILSVRC2012_val_00000001.JPEG");
+}
+
 TEST_F(UnitSynthImagenet, the_source_reads_what_was_made) {
   EXPECT_EQ(source("imagenet").splits(std::vector{made()}),
             (std::vector<std::string>{"train", "val"}));

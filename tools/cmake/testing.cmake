@@ -196,3 +196,6 @@ bench_folder(loader feedrate_loader)
 if(TARGET feedrate_cpu)
   bench_folder(trainer feedrate_cpu_parts)
 endif()
+add_test(NAME package/recipe_names_the_version
+  COMMAND grep -qx "  version: ${PROJECT_VERSION}" ${CMAKE_SOURCE_DIR}/samples/conda/recipe.yaml)
+set_tests_properties(package/recipe_names_the_version PROPERTIES LABELS commands TIMEOUT 10)

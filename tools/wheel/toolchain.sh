@@ -40,6 +40,12 @@ sed -i -E "s,^#define (_GLIBCXX_($newer)) .*,/* \1: not in glibc $glibc */," \
   "$sysroot/usr/include/$triple/c++/12/bits/c++config.h"
 
 headers="-nostdinc++ -isystem $sysroot/usr/include/c++/12 -isystem $sysroot/usr/include/$triple/c++/12"
+plain=
+if [ "$triple" != "$(gcc -dumpmachine)" ]; then
+  # A cross-compiler has headers of its own system, which it would look into before those of the root.
+  plain="-nostdinc -isystem $("$triple-gcc-12" -print-file-name=include)"
+  plain+=" -isystem $sysroot/usr/include/$triple -isystem $sysroot/usr/include"
+fi
 for language in gcc g++; do
   compiler=$root/bin/$triple-$language
   # Before its own libraries, GCC looks into this system's; -B is looked into first.
@@ -47,7 +53,7 @@ for language in gcc g++; do
 #!/bin/sh
 unset LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH
 exec $(command -v "$triple-$language-12") --sysroot=$sysroot -B$libraries -B$sysroot/lib/$triple \\
-  $([ $language = gcc ] || echo "$headers -static-libstdc++") "\$@"
+  $([ $language = gcc ] || echo "$headers -static-libstdc++") $plain "\$@"
 S
   chmod +x "$compiler"
 done

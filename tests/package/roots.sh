@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Installs the wheels of build/wheels in roots of other systems, with the Python there, and uses them: README's
+# example of a loader, the command line, every test of the package, and a training where feedrate-cpu is.
+#
+#   roots.sh [WHEELS_DIRECTORY [ROOT…]]     roots: debian11 debian12 debian12-arm64; all unless named
+#
+# Prints a line for each root and wheel: the seconds that installing and testing took, and the size.
+# mmdebstrap makes the roots, once, in build/roots: they hold Debian's Python, what it needs, and libstdc++,
+# which manylinux takes for granted and oneDNN needs. Debian 11's Python is too old, so it gets that of Debian
+# 13 (newer_python.sh). QEMU runs ARM's, and the program as on a processor below x86-64-v2 and on one without
+# AVX2, which must load the same batches. Exits with 77 where it cannot: not root, no mmdebstrap, no mirror.
+set -euo pipefail
+source=$(realpath "$(dirname "$0")/../..")
+wheels=$(realpath "${1:-$source/build/wheels}")
+shift $(($# > 0))
+[ $# -gt 0 ] || set -- debian11 debian12 debian12-arm64
+. "$source/tests/support/empty_root.sh"
+roots=$source/build/roots
+work=$(mktemp -d)
+root=$work/none
+trap 'leave_root "$root" && rm -rf --one-file-system "$work"' EXIT
+skip() { echo "roots: skipped: $*" >&2; exit 77; }
+fail() { echo "roots: $*" >&2; exit 1; }
+[ "$(id -u)" -eq 0 ] || skip "chroot needs root"
+command -v mmdebstrap >/dev/null || skip "no mmdebstrap (tools/install-deps.sh aarch64)"
+
+# The kernel starts ARM's programs by QEMU, here and in a root.
+emulate_arm() {
+  local formats=/proc/sys/fs/binfmt_misc
+  command -v qemu-aarch64-static >/dev/null || skip "no qemu-aarch64-static (tools/install-deps.sh aarch64)"
+  [ -e $formats/register ] || mount -t binfmt_misc binfmt_misc $formats || skip "no binfmt_misc"
+  [ -e $formats/qemu-aarch64 ] || cat /usr/lib/binfmt.d/qemu-aarch64.conf >$formats/register || skip "no binfmt_misc"
+}
+
+make_root() { # NAME: leaves its path in $made
+  local name=$1 suite=bookworm architecture=amd64
+  made=$roots/$name
+  case $name in
+    debian11) suite=bullseye ;;
+    debian12) ;;
+    debian12-arm64) architecture=arm64; emulate_arm ;;
+    *) fail "no root '$name'; debian11, debian12 and debian12-arm64 are" ;;
+  esac
+  [ ! -e "$made/bin/sh" ] || return 0
+  mkdir -p "$roots"
+  rm -rf --one-file-system "$made.partial"
+  mmdebstrap --variant=essential --architectures=$architecture --include=python3,libstdc++6 $suite "$made.partial" \
+    >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; skip "mmdebstrap failed"; }
+  mv "$made.partial" "$made"
+}
+
+here() { chroot "$root" /usr/bin/env -i "PATH=/env/bin:$paths" HOME=/tmp "$@"; }
+
+# use NAME WHEEL…: installs the wheels and tests them; one line.
+use() {
+  local name=$1 seconds=$SECONDS log=$work/$1.log wheel
+  shift
+  rm -rf --one-file-system "$root/env" "$root/use" && mkdir -p "$root/use/wheels"
+  cp "$@" "$pip" "$root/use/wheels"
+  cp -r "$source/tests/python" "$root/use/tests"
+  readme_example "$source" >"$root/use/example.py"
+  [ "$processor" != x86_64 ] || cp "$(command -v qemu-x86_64-static)" "$root/use/qemu" || skip "no qemu-x86_64-static"
+  here python3 -m venv --without-pip /env
+  here python "/use/wheels/$(basename "$pip")/pip" install --disable-pip-version-check -q --no-index \
+    $(printf '/use/wheels/%s ' "${@##*/}")
+  local installed=$((SECONDS - seconds))
+  cat >"$root/use/all.sh" <<'A'
+set -eu
+cd /use
+feedrate --version
+feedrate synth mnist --images 640 --out archives
+feedrate convert mnist archives --to lmdb --split all --out data/lmdb
+feedrate verify data/lmdb/train
+python example.py
+if [ "$1" = train ]; then
+  feedrate train data/lmdb/train --network lenet --steps 5
+elif [ -e qemu ]; then
+  feedrate synth imagenet --images 16 --out imagenet
+  feedrate convert imagenet imagenet/ILSVRC2012_img_train.tar --to recordio --out photographs
+  program=$(python -c 'from feedrate._program import program; print(program())')
+  digest() { "$@" load photographs --recipe imagenet-train --threads 1 --json | grep '"digest"'; }
+  expected=$(digest "$program")
+  for processor in core2duo SandyBridge; do # below x86-64-v2; without AVX2
+    ./qemu -cpu $processor "$(command -v python)" -c 'import feedrate; print(feedrate.__version__)'
+    [ "$(digest ./qemu -cpu $processor "$program")" = "$expected" ]
+  done
+fi
+if [ "$1" != train ]; then
+  python -W ignore::DeprecationWarning -m unittest discover -s tests -p '*_test.py'
+fi
+A
+  local what=tests
+  [[ "$*" != *feedrate_cpu* ]] || what=train
+  here sh /use/all.sh $what >"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "$name: $* does not work"; }
+  for wheel in "$@"; do
+    [ $what = tests ] || [[ $wheel == *feedrate_cpu* ]] || continue
+    printf '%-15s %-12s %-58s %9d bytes  installed in %d s, used in %d s%s\n' "$name" "$version" "${wheel##*/}" \
+      "$(stat -c %s "$wheel")" "$installed" $((SECONDS - seconds - installed)) \
+      "$(sed -n 's/^Ran \([0-9]* tests\).*/, \1/p' "$log")"
+  done
+}
+
+pip=$(python3 -m pip download --disable-pip-version-check -q --no-deps -d "$work" pip && echo "$work"/pip-*.whl) ||
+  skip "no pip to install with"
+for name in "$@"; do
+  make_root "$name"
+  root=$made paths=/usr/bin:/bin
+  if [ "$name" = debian11 ]; then
+    "$source/tests/package/newer_python.sh"
+    mkdir -p "$root/opt" && cp -a "$source/build/wheel-x86_64-linux-gnu/python/opt/python" "$root/opt"
+    paths=/opt/python/bin:$paths
+  fi
+  mountpoint -q "$root/proc" || mount -t proc proc "$root/proc" || skip "/proc cannot be mounted"
+  version=$(chroot "$root" /usr/bin/env -i PATH="$paths" python3 -c \
+    'import platform; print("Python", platform.python_version().rpartition(".")[0])')
+  tag=cp${version#Python }
+  tag=${tag/./} processor=x86_64
+  [[ $name != *arm64 ]] || processor=aarch64
+  found=no
+  for kind in "$tag-$tag" cp312-abi3; do # what pip would choose, and every other that it takes
+    [ "$kind" != cp312-abi3 ] || [ "${tag#cp}" -ge 312 ] || continue
+    for wheel in "$wheels"/feedrate-*-"$kind"-manylinux*_"$processor".whl; do
+      [ -e "$wheel" ] || continue
+      found=$wheel
+      use "$name" "$wheel"
+    done
+  done
+  [ "$found" != no ] || fail "$wheels has no wheel of feedrate for $version on $processor"
+  for wheel in "$wheels"/feedrate_cpu-*_"$processor".whl; do
+    [ ! -e "$wheel" ] || use "$name" "$found" "$wheel"
+  done
+  leave_root "$root"
+done
+echo "roots: ok"

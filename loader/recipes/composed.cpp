@@ -60,6 +60,8 @@ class Composed final : public Recipe {
   const Recipe& evaluation() const override {
     if (base_ == nullptr) return recipe(evaluation_.empty() ? "none" : evaluation_);
     const std::string_view base = base_->evaluation().name();
+    // A step may be evaluated by a whole recipe, which stands behind nothing.
+    if (base == "none" && !evaluation_.empty()) return recipe(evaluation_);
     return recipe(join(base, evaluation_.empty() ? "" : "+", evaluation_));
   }
 

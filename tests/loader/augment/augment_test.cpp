@@ -93,6 +93,9 @@ TEST(UnitAugment, names_are_one_for_the_same_and_evaluation_leaves_chance_out) {
   EXPECT_EQ(recipe("imagenet-train:size=160+mixup").evaluation().name(), "imagenet-eval:size=160");
   EXPECT_EQ(recipe("random-resized-crop:size=160+flip").evaluation().name(),
             "imagenet-eval:size=160");
+  EXPECT_EQ(recipe("none+random-resized-crop:size=160+flip+rgb").evaluation().name(),
+            recipe("random-resized-crop:size=160+flip+rgb").evaluation().name());
+  EXPECT_EQ(&recipe("none+flip").evaluation(), &recipe("none"));
   EXPECT_EQ(recipe("random-crop:size=32:pad=4+flip+cutmix").evaluation().name(),
             "center-crop:size=32");
   EXPECT_EQ(&recipe("flip").evaluation(), &recipe("none"));

@@ -218,12 +218,17 @@ void for_each_field(const Trained& trained, const Field& field) {
   field("weight_branch_off", why_off(report.weight_branch), {"why not", Null{"they are"}});
   field("engines", report.run.engines, about_engines);
   field("loss_steps", result.loss_steps, {"steps since the previous entry of `curve`"});
-  field("loss", result.loss, {"training loss, mean over these steps", Digits{6}});
-  field(
-      "loss_bits", fmt::format("{:a}", result.loss),
-      {"all its bits in hexadecimal, as C's `%a` writes them: whether two trainings are the same"});
-  field("accuracy", result.accuracy, {"top-1 of the same images", Unit{"share"}, Digits{6}});
-  field("accuracy5", result.accuracy5, {"top-5 of the same images", Unit{"share"}, Digits{6}});
+  const bool stepped = result.loss_steps > 0;
+  constexpr std::string_view no_step = "no step was left";
+  field("loss", only_if(stepped, result.loss),
+        {"training loss, mean over these steps", Null{no_step}, Digits{6}});
+  field("loss_bits", only_if(stepped, fmt::format("{:a}", result.loss)),
+        {"all its bits in hexadecimal, as C's `%a` writes them: whether two trainings are the same",
+         Null{no_step}});
+  field("accuracy", only_if(stepped, result.accuracy),
+        {"top-1 of the same images", Unit{"share"}, Null{no_step}, Digits{6}});
+  field("accuracy5", only_if(stepped, result.accuracy5),
+        {"top-5 of the same images", Unit{"share"}, Null{no_step}, Digits{6}});
   field(
       "curve", result.curve,
       {"training, every 100 steps, at the end of each epoch of 100 steps or more, and at the end"});
@@ -247,12 +252,14 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
 
 std::string to_text(const TrainingRequest& request, const TrainingReport& report) {
   const TrainResult& result = report.result;
-  std::string text = fmt::format(
-      "{} on {}: {}; {} of {}\n"
-      "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % over the last {}\n",
-      request.model.network, report.run.device_name, rate_text(result),
-      counted(result.steps, "step"), report.run.batch, result.loss, 100 * result.accuracy,
-      100 * result.accuracy5, counted(result.loss_steps, "step"));
+  std::string text =
+      fmt::format("{} on {}: {}; {} of {}\n", request.model.network, report.run.device_name,
+                  rate_text(result), counted(result.steps, "step"), report.run.batch);
+  if (result.loss_steps > 0) {
+    text += fmt::format("  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % over the last {}\n",
+                        result.loss, 100 * result.accuracy, 100 * result.accuracy5,
+                        counted(result.loss_steps, "step"));
+  }
   text += fmt::format("  recipe {}", report.run.recipe);
   if (request.feed.decode == Decode::scaled) text += ", decoded scaled";
   if (!report.validations.empty()) {

@@ -86,6 +86,7 @@ TEST_F(CommandsTrain, one_that_is_whole_already_says_so_and_appends_nothing_to_i
     const Said said = feedrate(with({length, epochs ? "1" : "3", "--resume", at("whole"),
                                      "--checkpoint", at("whole"), "--json"}));
     EXPECT_EQ(said.code, exit_done) << said.errors;
+    EXPECT_EQ(said.output.find("training loss"), std::string::npos) << said.output;
     EXPECT_NE(said.errors.find("whole stands at step 3 of 3: nothing is left to do"),
               std::string::npos)
         << said.errors;

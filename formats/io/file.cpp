@@ -112,7 +112,7 @@ OutputFile::OutputFile(const fs::path& path) : path_(path), file_(open_to_write(
 
 OutputFile::OutputFile(const fs::path& path, std::uint64_t size)
     : path_(path),
-      file_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)),
+      file_(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)),  // of a pipe, it fails
       written_(size),
       on_its_way_(size) {
   if (!file_) fail_errno(path, "cannot go on writing", errno);

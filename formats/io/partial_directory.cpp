@@ -167,7 +167,7 @@ void PartialDirectory::make_new() {
 void PartialDirectory::make_mark() const {
   constexpr mode_t everybody = 0666;
   const fs::path file = partial_ / mark;
-  constexpr int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  constexpr int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   if (!Descriptor(open(file.c_str(), flags, everybody))) fail_errno(file, "cannot create", errno);
 }
 
@@ -178,12 +178,15 @@ void PartialDirectory::remove_parents() noexcept {
 
 PartialDirectory::~PartialDirectory() {
   if (committed_ || kept_) return;
-  std::error_code error;
-  remove_all_but_mark(partial_, error);
-  if (error) return;  // it stays marked
-  unlink((partial_ / mark).c_str());
-  rmdir(partial_.c_str());
-  remove_parents();
+  try {
+    std::error_code error;
+    remove_all_but_mark(partial_, error);
+    if (error) return;  // it stays marked
+    unlink((partial_ / mark).c_str());
+    rmdir(partial_.c_str());
+    remove_parents();
+  } catch (const std::bad_alloc&) {  // likewise
+  }
 }
 
 void PartialDirectory::sync() {

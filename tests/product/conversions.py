@@ -132,8 +132,12 @@ def plain(session, world, commands):
         sound = all(sample.image or sample.data for sample in source.samples[split])
         expect(sound or "skip" in words or "--limit" in words, "converts damaged images")
         check_dataset(session, "a", container, source.samples[split], options)
-    again = session.run(*words, *OUT, *session.random.choice([[], ["--resume"]]))
-    expect(again.code in (1, 2), "the output exists, and was converted again")
+    resume = session.random.choice([[], ["--resume"]])
+    again = session.run(*words, *OUT, *resume)
+    if resume:
+        expect(again.code == 0, "the output is whole, and --resume does not say so")
+    else:
+        expect(again.code in (1, 2), "the output exists, and was converted again")
     to = session.random.choice(commands["convert"][1]["--to"].words)
     if session.run("convert", "dataset", "a", "--to", to, "--out", "b").code == 0:
         left, right = (session.run("verify", path, "--json").json()["set_digest"] for path in "ab")
@@ -219,8 +223,8 @@ def changed(session, world, commands):
     was_there = (session / "a").exists()
     resumed = session.run(*after, *OUT, "--resume", may_change=UNFINISHED)
     fresh = session.run(*after, "--out", "fresh")
-    if was_there:
-        expect(resumed.code in (1, 2), "says that the finished conversion of other inputs is done")
+    if was_there and resumed.code != 0:
+        expect(resumed.code in (1, 2), "ends otherwise than by an error")
     elif resumed.code == 0:
         expect(fresh.code == 0, "succeeds only by resuming")
         expect_same(session, "a", "fresh")

@@ -73,7 +73,7 @@ def resumed(session, world, commands):
         expect_same(session, "b", "whole")
     else:
         expect_same(session, "a", "whole")
-    again = session.run(*line, "--steps", steps, "--resume", "whole", "--log", "log")
+    again = session.run(*line, "--steps", steps, "--resume", "whole", "--checkpoint", "c", "--log", "log")
     expect(again.code == 0 and "nothing is left" in again.errors, f"a whole training: {again.errors}")
     expect(not (session / "log").exists(), "a training that was whole logs something")
 

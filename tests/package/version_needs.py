@@ -17,7 +17,7 @@ import zipfile
 
 # glibc's, and libgcc_s, which glibc itself loads; CUDA's come with the nvidia-* wheels and the driver.
 PLATFORM = re.compile(r"(lib(c|m|dl|rt|pthread|resolv|util|gcc_s)|ld-linux.*)\.so\.\d+|lib(cu|nv|nccl).*\.so.*")
-GCC = (4, 3)  # of libgcc_s; the newest that x86-64 and aarch64 need for exceptions is older
+GCC = (7, 0)  # of libgcc_s: what the systems of glibc 2.28 have, such as RHEL 8
 
 
 def is_elf(path):

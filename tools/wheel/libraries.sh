@@ -108,7 +108,7 @@ build_libisal() {
 build_xxhash() {
   make CC="$cc" AR="$triple-ar" CFLAGS="-O3 $sections" libxxhash.a
   cp libxxhash.a "$into/lib" && cp xxhash.h "$into/include"
-  pkgconfig libxxhash "$(awk '/define XXH_VERSION_(MAJOR|MINOR|RELEASE)/ {printf dot $4; dot = "."}' xxhash.h)" xxhash
+  pkgconfig libxxhash "$(awk '/define XXH_VERSION_(MAJOR|MINOR|RELEASE)/ {printf dot $3; dot = "."}' xxhash.h)" xxhash
 }
 build_bzip2() {
   make CC="$cc" AR="$triple-ar" RANLIB="$triple-ranlib" CFLAGS="-O2 $sections -D_FILE_OFFSET_BITS=64" libbz2.a

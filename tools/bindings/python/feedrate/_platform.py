@@ -18,6 +18,6 @@ def reason(error: ImportError) -> ImportError:
     else:
         return error
     return ImportError(
-        f"this package of feedrate needs glibc 2.28 or newer; {found}; feedrate built from its source runs there",
+        f"this package of feedrate needs glibc 2.28 or newer; {found}; build feedrate from its source instead",
         name="feedrate",
     )

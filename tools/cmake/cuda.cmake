@@ -66,6 +66,12 @@ if(SKBUILD)
     INSTALL_RPATH "${wheels}/cu${CUDAToolkit_VERSION_MAJOR}/lib;${wheels}/cudnn/lib;${wheels}/nccl/lib")
   install(TARGETS feedrate_cuda LIBRARY DESTINATION feedrate/bin
     COMPONENT python_cuda EXCLUDE_FROM_ALL)
+  if(FEEDRATE_LICENSES)
+    install(CODE "
+      set(DIRECTORIES [[${FEEDRATE_LICENSES}]])
+      set(INTO feedrate/licenses/cuda)" COMPONENT python_cuda EXCLUDE_FROM_ALL)
+    install(SCRIPT tools/cmake/licenses.cmake COMPONENT python_cuda EXCLUDE_FROM_ALL)
+  endif()
 endif()
 target_compile_options(feedrate_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr

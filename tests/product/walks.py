@@ -14,7 +14,7 @@ BASES = {
     "load": ["<dataset>"], "train": ["<dataset>", "--network", "lenet", "--steps", "2"],
     "time": ["lenet", "--seconds", "0.05"],
     "bench": ["<dataset>", "--seconds", "0.05", "--repeat", "1", "--threads", "0"],
-    "report": ["results.jsonl"], "advise": ["<dataset>", "--seconds", "0.5", "--target", "1000"], "schema": [],
+    "report": ["results.jsonl"], "advise": ["<dataset>", "--seconds", "0.5", "--target", "1000"], "diagnose": ["true"], "schema": [],
     "completion": ["bash"], "man": ["load"],
 }
 LONG = {"--network", "--preset"}  # of many layers; now and then

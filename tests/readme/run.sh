@@ -26,6 +26,7 @@ case \${words[0]} in
   fetch) words=(synth mnist --images 640 "\${words[@]:2}") ;;
   bench) words+=(--repeat 1 --seconds 0.1) ;;
   advise) words+=(--seconds 2) ;;
+  diagnose) words=(diagnose -- true) ;;
 esac
 exec "$program" "\${words[@]}"
 SHIM

@@ -85,7 +85,7 @@ const std::map<std::string, Folder> architecture{
        {"lab/report/study"},
        {"lab/report/draw"},
        {"lab/report/write"},
-       {"lab/advise"},
+       {"lab/advise", "lab/diagnose"},
        {"lab/bench"},
        {"program/cli"},
        {"program/cluster"},

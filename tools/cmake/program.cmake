@@ -23,6 +23,11 @@ target_include_directories(feedrate_tools PRIVATE ${generated})
 embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.html)
 embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.css)
 
+# So is the probe of `feedrate diagnose`: one file of Python, kept in parts.
+foreach(part probe_times probe_batches probe_loops probe_sweep probe_start)
+  embed(feedrate_tools ${part} ${CMAKE_SOURCE_DIR}/tools/lab/diagnose/${part}.py)
+endforeach()
+
 add_executable(feedrate tools/program/cli/main.cpp)
 if(TARGET feedrate_cpu)
   add_dependencies(feedrate feedrate_cpu)

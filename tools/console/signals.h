@@ -32,6 +32,19 @@ class GracefulStop {
   GracefulStop& operator=(const GracefulStop&) = delete;
 };
 
+/// While it lives, signals are passed on to a program that this process runs in its place, and do
+/// nothing else: also SIGQUIT, SIGUSR1 and SIGUSR2. Those of the terminal reach both processes by
+/// themselves. What comes before to() waits for it. One at a time. Main thread.
+class PassSignalsOn {
+ public:
+  PassSignalsOn();
+  ~PassSignalsOn();
+  PassSignalsOn(const PassSignalsOn&) = delete;
+  PassSignalsOn& operator=(const PassSignalsOn&) = delete;
+
+  void to(pid_t child);
+};
+
 /// The process that a signal ends too, by SIGTERM; 0: none.
 void stop_also(pid_t child);
 

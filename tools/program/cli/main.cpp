@@ -30,6 +30,7 @@
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/misuse.h"
 #include "tools/program/cli/page.h"
+#include "tools/program/cli/parser.hpp"
 #include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
@@ -80,10 +81,20 @@ void occupy_standard_streams() {
   }
 }
 
-int run(const Command& command, const std::vector<std::string>& arguments) {
+/// Moves what follows '--' to the parser of a command that runs another program.
+void set_aside_command(CLI::App& app, std::vector<std::string>& arguments) {
+  auto& parser = static_cast<Parser&>(app);
+  const auto mark = std::ranges::find(arguments, "--");
+  if (!parser.runs_command || mark == arguments.end()) return;
+  parser.command.assign(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+}
+
+int run(const Command& command, std::vector<std::string> arguments) {
   const std::string program = fmt::format("feedrate {}", command.name);
   name_console(program);
   const auto [app, work] = prepared(command);
+  set_aside_command(*app, arguments);
   if (const std::string empty = empty_value(*app, arguments); !empty.empty()) {
     return misuse(program, empty, see_help(program));
   }

@@ -21,6 +21,8 @@ class Parser : public CLI::App {
   using CLI::App::App;
   std::map<const CLI::Option*, OptionFacts> facts;  // of options that rows declared
   std::vector<PathOption> paths;                    // of options that name paths
+  bool runs_command = false;                        // what follows '--' is another program's
+  std::vector<std::string> command;                 // that, as it was typed
 };
 
 /// Of any option of an app that prepared() made.

@@ -11,9 +11,11 @@
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tests/tools/invented_rows.h"
+#include "tests/tools/lab/diagnose/made.h"
 #include "tests/tools/rows.h"
 #include "tools/lab/bench/condition.h"
 #include "tools/lab/bench/plan_file.h"
+#include "tools/lab/diagnose/diagnosis.h"
 #include "tools/lab/jobs/load_report.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/commands/json_objects.h"
@@ -275,6 +277,13 @@ TEST_F(CommandsSchema, advise) {
   write_dataset(container("png-map"), png_codec, at("set"),
                 testing::make_examples({32, 32, 3}, 100));
   read({"advise", at("set"), "--seconds", "0.5", "--batch", "10"}, "advise");
+}
+
+TEST_F(CommandsSchema, diagnose) {
+  keep(ordered_json::parse(run({"diagnose", "--json", "--", "true"})), "diagnose");
+  testing::MadeLoop loop;
+  loop.spans = {{"decode", {0.05, 0.05, 10}}, {"getitem", {0.02, 0.02, 10}}};
+  keep(ordered_json::parse(diagnose(loop.seen(), {"python"}, 4).json()), "diagnose");
 }
 
 TEST_F(CommandsSchema, bench_and_the_rows_it_writes) {

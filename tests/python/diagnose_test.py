@@ -1,0 +1,109 @@
+"""`feedrate diagnose` around trainings with PyTorch: it changes nothing, and names the cause that was planted.
+
+FEEDRATE_PROGRAM names another program than the package's. With FEEDRATE_LONG_TESTS=1, each cause is planted 20 times.
+"""
+
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent / "diagnose"
+REPEATS = 20 if os.environ.get("FEEDRATE_LONG_TESTS") == "1" else 1
+patience = 120  # seconds
+
+
+def program():
+    if "FEEDRATE_PROGRAM" in os.environ:
+        return os.environ["FEEDRATE_PROGRAM"]
+    from feedrate._program import program
+
+    return program()
+
+
+def run(*words, options=(), **more):
+    done = subprocess.run([program(), "diagnose", *options, "--", *words], capture_output=True, text=True,
+                          timeout=patience, **more)  # fmt: skip
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return done
+
+
+def diagnosed(*words, options=("--no-sweep",)):
+    return json.loads(run(*words, options=[*options, "--json"]).stdout)
+
+
+def there(*modules):
+    return all(importlib.util.find_spec(module) for module in modules)
+
+
+@unittest.skipUnless(there("torch", "numpy"), "there is no PyTorch")
+class InteropDiagnose(unittest.TestCase):
+    def plain(self, script, *words):
+        return subprocess.run([sys.executable, HERE / script, *words], capture_output=True, text=True,
+                              timeout=patience, check=True).stdout  # fmt: skip
+
+    def test_weights_and_random_numbers_are_the_same_bits(self):
+        for workers, start in ("0", "fork"), ("2", "fork"), ("2", "spawn"), ("1", "forkserver"):
+            with self.subTest(workers=workers, start=start):
+                words = [workers, start, "5" if start == "fork" else "2"]
+                said = run(sys.executable, HERE / "training.py", *words, options=["--seconds", "0.3"])
+                self.assertEqual(said.stdout, self.plain("training.py", *words))
+                self.assertIn("samples/s of the loader alone", said.stderr)
+
+    def test_the_sweep_measures_up_to_the_cores(self):
+        found = diagnosed(sys.executable, HERE / "training.py", "1", "fork", "5", options=["--seconds", "0.3"])
+        measured = [point["workers"] for point in found["curve"] if point["measured"]]
+        self.assertEqual(measured[:2], [0, 1], found)
+        self.assertLessEqual(measured[-1], max(1, found["cores"]))
+
+    def planted(self, cause, start="fork"):
+        for _ in range(REPEATS):
+            with self.subTest(cause=cause, start=start):
+                found = diagnosed(sys.executable, HERE / "planted.py", cause, start)
+                named = [one["cause"] for one in found["causes"]]
+                self.assertEqual(named[:1], [cause], json.dumps(found, indent=1))
+
+    def test_names_the_planted_cause(self):
+        for cause in ("your-code", "too-few-workers", "more-workers-than-cores", "workers-restarted", "slow-storage",
+                      "slow-sample", "slow-collate", "many-small-tensors", "float32", "pinning", "model"):  # fmt: skip
+            self.planted(cause)
+
+    def test_names_it_where_workers_are_spawned(self):
+        self.planted("slow-spawn", "spawn")
+        self.planted("your-code", "spawn")
+
+    @unittest.skipUnless(there("torchvision", "PIL"), "there is no torchvision")
+    def test_names_decoding_and_a_transform_with_its_line(self):
+        self.planted("decoding")
+        self.planted("transform")
+        cause = diagnosed(sys.executable, HERE / "planted.py", "transform")["causes"][0]
+        self.assertIn("Grain", cause["what"])
+        lines = (HERE / "planted.py").read_text().splitlines()
+        self.assertIn("def __call__", lines[int(cause["where"].rpartition(":")[2]) - 1])
+
+    def test_another_format_is_advised_against(self):
+        causes = diagnosed(sys.executable, HERE / "planted.py", "your-code")["causes"]
+        self.assertIn("format", [one["cause"] for one in causes])
+
+    def test_another_loop_is_seen_if_it_is_wrapped(self):
+        with tempfile.TemporaryDirectory() as directory:
+            script = pathlib.Path(directory) / "loop.py"
+            script.write_text("import sys, time\nprobe = sys.modules['_feedrate_probe']\n"
+                              "for one in probe.wrap(range(50)):\n    time.sleep(0.002)\n")  # fmt: skip
+            found = diagnosed(sys.executable, script)
+            self.assertEqual((found["limit"], found["loops"][0]["steps"]), ("model", 50))
+
+    def test_a_run_that_fails_keeps_its_code_and_its_words(self):
+        done = subprocess.run([program(), "diagnose", "--", sys.executable, "-c", "import torch; raise SystemExit(9)"],
+                              capture_output=True, text=True, timeout=patience)  # fmt: skip
+        self.assertEqual(done.returncode, 9)
+        self.assertIn("No diagnosis", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

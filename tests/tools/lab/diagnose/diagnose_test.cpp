@@ -1,0 +1,198 @@
+// `feedrate diagnose`: what is read from the probe, what is predicted, which causes are named. The figures are
+// made up.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/lab/diagnose/made.h"
+#include "tools/lab/diagnose/diagnosis.h"
+
+namespace feedrate::tools {
+namespace {
+
+using testing::MadeLoop;
+
+Diagnosis of(const MadeLoop& loop, double cores = 4) {
+  return diagnose(loop.seen(), {"python", "train.py"}, cores);
+}
+
+std::vector<std::string> causes(const MadeLoop& loop, double cores = 4) {
+  std::vector<std::string> names;
+  for (const Cause& cause : of(loop, cores).causes) names.emplace_back(name(cause.kind));
+  return names;
+}
+std::string first(const MadeLoop& loop, double cores = 4) {
+  const std::vector<std::string> names = causes(loop, cores);
+  return names.empty() ? "" : names.front();
+}
+
+TEST(UnitDiagnoseEvent, what_is_no_event_is_left_out) {
+  for (const char* line : {"", "{", "[]", "7", R"({"event":"unheard of"})", R"({"event":7})"}) {
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(read_event(line).what)) << line;
+  }
+  const Event event = read_event(
+      R"({"event":"step","pid":7,"loader":2,"begin":1000000000,"end":"x","cpu":[],"delay":null})");
+  EXPECT_EQ(event.process, 7U);
+  EXPECT_EQ(event.loader, 2U);
+  const auto& step = std::get<StepBegun>(event.what);
+  EXPECT_DOUBLE_EQ(step.begin, 1);
+  EXPECT_EQ(step.end, 0);
+  EXPECT_FALSE(step.delay);
+}
+
+TEST(UnitDiagnoseEvent, a_seed_may_be_below_zero) {
+  const Event event = read_event(R"({"event":"worker","pid":7,"seed":-12,"parent":6,"begin":0})");
+  EXPECT_EQ(std::get<WorkerStarted>(event.what).seed, "-12");
+}
+
+TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {
+  const Event event = read_event(
+      R"({"event":"batch","pid":7,"samples":4,"spans":{"a":[1,2],"b":[2000000000,1000000000,3]},"read":[1]})");
+  const auto& batch = std::get<BatchMade>(event.what);
+  ASSERT_EQ(batch.spans.size(), 1U);
+  EXPECT_DOUBLE_EQ(batch.spans.at("b").wall, 2);
+  EXPECT_FALSE(batch.read);
+}
+
+TEST(UnitDiagnoseLoop, waits_and_steps_are_told_apart) {
+  const Loop loop = of({.wait = 0.03}).loops.front();
+  EXPECT_NEAR(loop.wait_share(), 0.75, 0.01);
+  EXPECT_NEAR(loop.delivered(), 10 / 0.04, 1);
+  EXPECT_NEAR(loop.demand(), 10 / 0.01, 1);
+  EXPECT_EQ(loop.unwaited, 0U) << "all waited";
+  EXPECT_GT(of({.wait = 0.0001}).loops.front().unwaited, 30U);
+}
+
+TEST(UnitDiagnoseLoop, a_pause_is_no_wait) {
+  Seen seen = MadeLoop{}.seen();
+  const double without = of(MadeLoop{}).loops.front().time;
+  const auto& steps = seen.loaders.begin()->second.epochs.front().steps;
+  seen.pauses.push_back({steps[10].end, steps[10].end + 0.005});
+  EXPECT_NEAR(diagnose(seen, {"x"}, 4).loops.front().time, without - 0.005, 1e-9);
+}
+
+TEST(UnitDiagnoseCurve, grows_with_workers_until_the_cores_are_busy) {
+  const Costs costs{.samples = 10, .cpu = 0.1, .cores = 4};
+  EXPECT_DOUBLE_EQ(costs.rate(0), 100);
+  EXPECT_DOUBLE_EQ(costs.rate(1), 100);
+  EXPECT_DOUBLE_EQ(costs.rate(4), 400);
+  EXPECT_DOUBLE_EQ(costs.rate(8), 400);
+  EXPECT_DOUBLE_EQ(costs.delivered(0, 0.1), 50) << "one after the other";
+  EXPECT_DOUBLE_EQ(costs.delivered(8, 0.1), 100) << "all that the loop takes";
+}
+
+TEST(UnitDiagnoseCurve, workers_that_wait_for_storage_need_no_cores) {
+  const Costs costs{.samples = 10, .cpu = 0.01, .blocked = 0.09, .cores = 2};
+  EXPECT_DOUBLE_EQ(costs.rate(8), 800);
+  EXPECT_EQ(enough_workers(costs, 0.0125, 16), 8U);
+}
+
+TEST(UnitDiagnoseCurve, the_loop_takes_batches_one_at_a_time) {
+  const Costs costs{.samples = 10, .cpu = 0.1, .receive = 0.05, .cores = 64};
+  EXPECT_DOUBLE_EQ(costs.rate(64), 200);
+}
+
+TEST(UnitDiagnoseCauses, a_loop_that_hardly_waits_is_left_alone) {
+  EXPECT_EQ(causes({.step = 0.05, .wait = 0.0005}), std::vector<std::string>{"model"});
+}
+
+TEST(UnitDiagnoseCauses, too_few_workers) {
+  const Diagnosis found = of({.workers = 1, .step = 0.02, .wait = 0.05}, 4);
+  ASSERT_FALSE(found.causes.empty());
+  EXPECT_EQ(found.causes.front().kind, CauseKind::too_few_workers);
+  EXPECT_EQ(found.causes.front().change, "num_workers=4");
+  EXPECT_NEAR(found.causes.front().gain, 3.5, 0.01);
+  EXPECT_EQ(first({.workers = 0, .step = 0.02, .wait = 0.07}), "too-few-workers");
+}
+
+TEST(UnitDiagnoseCauses, the_largest_part_of_a_sample) {
+  MadeLoop loop{.workers = 4, .step = 0.005, .wait = 0.0125};
+  loop.spans = {{"decode", {0.05, 0.05, 10}}, {"getitem", {0.02, 0.02, 10}}};
+  EXPECT_EQ(causes(loop), std::vector<std::string>{"decoding"});
+  loop.spans = {{"own:Blur:train.py:8", {0.05, 0.05, 10}}, {"getitem", {0.02, 0.02, 10}}};
+  const Diagnosis found = of(loop);
+  EXPECT_EQ(found.causes.front().kind, CauseKind::transform);
+  EXPECT_EQ(found.causes.front().where, "train.py:8");
+  EXPECT_EQ(found.causes.back().kind, CauseKind::format) << "nothing is decoded";
+  loop.spans = {{"collate", {0.05, 0.05, 1}}, {"getitem", {0.02, 0.02, 10}}};
+  EXPECT_EQ(first(loop), "slow-collate");
+  loop.spans = {{"getitem", {0.07, 0.07, 10}}};
+  EXPECT_EQ(first(loop), "your-code");
+}
+
+TEST(UnitDiagnoseCauses, workers_that_share_too_few_cores) {
+  EXPECT_EQ(first({.workers = 8, .step = 0.005, .wait = 0.03, .cpu = 0.07, .delay = 0.21}, 2),
+            "more-workers-than-cores");
+}
+
+TEST(UnitDiagnoseCauses, workers_that_start_anew_in_each_epoch) {
+  MadeLoop loop{.epochs = 10, .steps = 10, .step = 0.02, .wait = 0.0001, .start = 0.5, .cpu = 0.02};
+  EXPECT_EQ(causes(loop), std::vector<std::string>{"workers-restarted"});
+  loop.persistent = true;
+  EXPECT_NE(first(loop), "workers-restarted");
+  loop.start_method = "spawn";
+  loop.start = 3;
+  loop.worker_start = 2.5;
+  EXPECT_EQ(causes(loop), std::vector<std::string>{"slow-spawn"});
+}
+
+TEST(UnitDiagnoseCauses, waits_for_storage) {
+  MadeLoop loop{.workers = 4, .step = 0.005, .wait = 0.0125, .cpu = 0.01, .blocked = 0.06};
+  loop.read = 1 << 20;
+  loop.spans = {{"getitem", {0.07, 0.01, 10}}};
+  EXPECT_EQ(first(loop), "slow-storage");
+  loop.read = 0;
+  EXPECT_NE(first(loop), "slow-storage") << "it read nothing";
+}
+
+TEST(UnitDiagnoseCauses, one_slow_sample_holds_up_the_others) {
+  EXPECT_EQ(first({.workers = 4, .step = 0.03, .wait = 0.02, .cpu = 0.02, .slow_wall = 0.4}),
+            "slow-sample");
+}
+
+TEST(UnitDiagnoseCauses, what_moves_between_processes) {
+  MadeLoop many{
+      .workers = 4, .step = 0.005, .wait = 0.02, .cpu = 0.01, .put = 0.01, .receive = 0.015};
+  many.tensors = 200;
+  EXPECT_EQ(first(many), "many-small-tensors");
+  MadeLoop floats{.workers = 4, .step = 0.001, .wait = 0.02, .cpu = 0.08};
+  floats.bytes = floats.float_bytes = 10 << 20;
+  floats.spans = {{"getitem", {0.02, 0.02, 10}}, {"collate", {0.06, 0.06, 1}}};
+  EXPECT_EQ(first(floats), "float32");
+  floats.own_collate = true;
+  EXPECT_EQ(first(floats), "slow-collate");
+  EXPECT_EQ(first({.workers = 4, .step = 0.005, .wait = 0.02, .cpu = 0.01, .pin = 0.022}),
+            "pinning");
+}
+
+TEST(UnitDiagnose, says_why_there_is_nothing_to_say) {
+  const auto problem = [](const Seen& seen, const std::vector<std::string>& command) {
+    return diagnose(seen, command, 2).problem;
+  };
+  Seen seen;
+  EXPECT_NE(problem(seen, {"python", "-I", "x.py"}).find("-I"), std::string::npos);
+  EXPECT_NE(problem(seen, {"make"}).find("make started no Python"), std::string::npos);
+  seen.add({1, 0, PythonStarted{"3.9.1", "x"}});
+  EXPECT_NE(problem(seen, {"python"}).find("3.9.1"), std::string::npos);
+  seen.add({1, 0, TorchSeen{"2.6.0"}});
+  EXPECT_NE(problem(seen, {"python"}).find("wrap"), std::string::npos);
+  EXPECT_NE(of({.steps = 5}).problem.find("too few"), std::string::npos);
+}
+
+TEST(UnitDiagnose, prints_the_verdict_first) {
+  Seen seen = MadeLoop{}.seen();
+  seen.swept = {{.workers = 1, .batches = 100, .time = 7}};
+  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
+  const std::string text = found.text(80);
+  EXPECT_TRUE(text.starts_with("The loader is the limit")) << text;
+  EXPECT_NE(text.find("train.py:31: num_workers="), std::string::npos) << text;
+  EXPECT_NE(text.find("workers    predicted     measured"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(found.json());
+  EXPECT_EQ(json.at("limit"), "loader");
+  EXPECT_EQ(json.at("command"), "python train.py");
+}
+
+}  // namespace
+}  // namespace feedrate::tools

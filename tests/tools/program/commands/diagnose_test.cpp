@@ -1,0 +1,119 @@
+// `feedrate diagnose` around programs that are no trainings: what it passes on, and what it says then.
+// tests/python/diagnose_test.py has those that train.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/support/run_program.h"
+#include "tools/program/cli/command.h"
+
+namespace feedrate::tools {
+namespace {
+
+using testing::feedrate;
+using testing::Said;
+namespace fs = std::filesystem;
+
+Said diagnosed(std::vector<std::string> command) {
+  command.insert(command.begin(), {"diagnose", "--"});
+  return feedrate(command);
+}
+
+TEST(CommandsDiagnose, the_command_runs_as_it_is) {
+  const Said said =
+      diagnosed({"sh", "-c", R"(echo "$#: $*"; echo no >&2; exit 3)", "x", "--", "", "--json"});
+  EXPECT_EQ(said.code, 3);
+  EXPECT_EQ(said.output, "3: --  --json\n");
+  EXPECT_TRUE(said.errors.starts_with("no\n")) << said.errors;
+  EXPECT_NE(said.errors.find("No diagnosis: sh started no Python"), std::string::npos);
+}
+
+TEST(CommandsDiagnose, python_runs_the_sitecustomize_that_it_would_have_run) {
+  const testing::TempDirectory directory;
+  std::ofstream(directory / "sitecustomize.py")
+      << "import sys\nprint('mine', __name__, len(sys.argv))\n";
+  const std::string path = directory.path().string();
+  const std::string code =
+      "import os, sys, sitecustomize; print(sitecustomize.__file__, sys.path[1]); "
+      "print(os.environ['PYTHONPATH'].endswith(':" +
+      path + "'))";
+  const Said said = diagnosed({"env", "PYTHONPATH=" + path, "python3", "-c", "pass"});
+  EXPECT_EQ(said.output, "mine sitecustomize 1\n") << "env keeps the probe out";
+  setenv("PYTHONPATH", path.c_str(), 1);
+  const Said under = diagnosed({"python3", "-c", code});
+  unsetenv("PYTHONPATH");
+  EXPECT_EQ(under.output,
+            "mine sitecustomize 1\n" + path + "/sitecustomize.py " + path + "\nTrue\n")
+      << under.errors;
+}
+
+TEST(CommandsDiagnose, without_a_sitecustomize_there_is_none) {
+  const Said said = diagnosed({"python3", "-S", "-c", "print(1)"});
+  EXPECT_EQ(said.output, "1\n");
+  const Said other = diagnosed(
+      {"python3", "-c", "import sys; print('feedrate' in str(sys.modules.get('sitecustomize')))"});
+  EXPECT_EQ(other.output, "False\n") << other.errors;
+  EXPECT_NE(other.errors.find("loaded no data with PyTorch"), std::string::npos) << other.errors;
+}
+
+TEST(CommandsDiagnose, says_what_keeps_the_probe_out) {
+  const Said said = diagnosed({"python3", "-I", "-c", "print(1)"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_NE(said.errors.find("with -I, Python reads no PYTHONPATH"), std::string::npos)
+      << said.errors;
+}
+
+TEST(CommandsDiagnose, with_json_its_stdout_is_one_object) {
+  const Said said = feedrate({"diagnose", "--json", "--", "sh", "-c", "echo out; exit 4"});
+  EXPECT_EQ(said.code, 4);
+  EXPECT_EQ(said.errors, "out\n");
+  const auto json = nlohmann::json::parse(said.output);
+  EXPECT_EQ(json.at("exit_code"), 4);
+  EXPECT_EQ(json.at("limit"), nullptr);
+}
+
+TEST(CommandsDiagnose, a_command_that_is_missing_is_one_error) {
+  const Said said = diagnosed({"no-such-program"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("no-such-program: cannot start it: No such file"), std::string::npos)
+      << said.errors;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"diagnose"}, {"diagnose", "--"}, {"diagnose", "x", "--", "y"}}) {
+    EXPECT_EQ(feedrate(words).code, exit_misused);
+  }
+}
+
+TEST(CommandsDiagnose, signals_go_to_the_command) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT}) {
+    const testing::TempDirectory directory;
+    const std::string ready = (directory / "ready").string();
+    testing::Started started(testing::program_under_test(),
+                             {"diagnose", "--", "sh", "-c",
+                              "trap 'exit 7' INT TERM HUP USR1 USR2 QUIT; touch " + ready +
+                                  "; while :; do sleep 0.05; done"});
+    while (!fs::exists(ready)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    started.send(signal);
+    EXPECT_EQ(started.finish().code, 7) << signal;
+  }
+}
+
+TEST(CommandsDiagnose, it_dies_as_its_command_does) {
+  EXPECT_EQ(diagnosed({"sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
+  EXPECT_EQ(diagnosed({"sh", "-c", "kill -SEGV $$"}).code, 128 + SIGSEGV);
+}
+
+TEST(CommandsDiagnose, leaves_nothing_behind) {
+  const testing::TempDirectory directory;
+  setenv("TMPDIR", directory.path().c_str(), 1);
+  diagnosed({"python3", "-c", "pass"});
+  unsetenv("TMPDIR");
+  EXPECT_TRUE(fs::is_empty(directory.path()));
+}
+
+}  // namespace
+}  // namespace feedrate::tools

@@ -1,0 +1,87 @@
+#include "tools/lab/diagnose/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace feedrate::tools {
+
+namespace {
+
+constexpr std::uint64_t enough_steps = 8;
+constexpr std::string_view about_wrap =
+    "For another loop, write 'import feedrate.diagnose' and loop over "
+    "'feedrate.diagnose.wrap(batches)'.";
+
+/// -I and -E, alone or among other short options, up to the script.
+std::string keeps_probe_out(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size() && command[i].starts_with('-'); ++i) {
+    const std::string& word = command[i];
+    if (word.starts_with("--") || word == "-c" || word == "-m") continue;
+    if (word.find_first_of("IE") != std::string::npos) return word;
+  }
+  return "";
+}
+
+std::string nothing_seen(const Seen& seen, const std::vector<std::string>& command) {
+  if (seen.pythons.empty()) {
+    if (const std::string word = keeps_probe_out(command); !word.empty()) {
+      return fmt::format(
+          "with {}, Python reads no PYTHONPATH, which keeps the probe out: run it without.", word);
+    }
+    return fmt::format("{} started no Python that reads PYTHONPATH, so nothing was seen.",
+                       command.front());
+  }
+  if (seen.torch.empty()) {
+    return fmt::format("Python {} ran, but loaded no data with PyTorch. {}",
+                       seen.pythons.front().version, about_wrap);
+  }
+  return fmt::format("PyTorch {} was there, but no DataLoader was iterated. {}", seen.torch,
+                     about_wrap);
+}
+
+}  // namespace
+
+Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, double cores) {
+  Diagnosis found{.command = command, .cores = cores};
+  if (!seen.pythons.empty()) found.python = seen.pythons.front().version;
+  found.torch = seen.torch;
+  for (const auto& [key, loader] : seen.loaders) {
+    if (loader.steps > 0) found.loops.push_back(loop_of(loader, seen.pauses));
+  }
+  if (found.loops.empty()) {
+    found.problem = nothing_seen(seen, command);
+    return found;
+  }
+  // The loop that takes most of the time, and of ranks, whose loops take the same, the one that waits.
+  const double longest = std::ranges::max_element(found.loops, {}, &Loop::time)->time;
+  const auto main_loop = std::ranges::max_element(found.loops, {}, [&](const Loop& loop) {
+    return loop.time < 0.8 * longest ? -1 : loop.rank ? loop.waited : loop.time;
+  });
+  std::iter_swap(found.loops.begin(), main_loop);
+  const Loop& loop = found.loops.front();
+  if (loop.counted < enough_steps) {
+    found.problem =
+        fmt::format("the longest loop took {} of at least {} steps: too few to measure.",
+                    loop.counted, enough_steps);
+    return found;
+  }
+  // What one worker was measured to do, beside nothing else, predicts best.
+  const auto alone = seen.sweep_work.find(1);
+  Service service = loop.service;
+  double receive = loop.receive;
+  if (alone != seen.sweep_work.end() && alone->second.batches.size() > 2) {
+    service = service_of(alone->second);
+    for (const Swept& one : seen.swept) {
+      if (one.workers == 1 && one.batches > 0) receive = one.cpu / static_cast<double>(one.batches);
+    }
+  }
+  found.costs = costs_of(service, receive, cores);
+  if (service.batches > 0) found.curve = curve_of(found.costs, seen.swept);
+  found.swept = !seen.swept.empty();
+  found.no_sweep = seen.refused;
+  found.causes = causes_of({loop, costs_of(loop.service, loop.receive, cores)});
+  return found;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,39 @@
+#pragma once
+// The answer of `feedrate diagnose`: what limits a script, and what to change.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/lab/diagnose/causes.h"
+#include "tools/lab/diagnose/curve.h"
+#include "tools/lab/diagnose/loop.h"
+#include "tools/lab/diagnose/seen.h"
+
+namespace feedrate::tools {
+
+struct Diagnosis {
+  std::vector<std::string> command;
+  int code = 0;
+  double cores = 1;               // that the script may use
+  std::string python{}, torch{};  // versions; "": not seen
+  /// Why there is nothing to say about the script; "": there is.
+  std::string problem{};
+  /// Every loop that was seen, the one that the diagnosis is about first. Of several ranks that is the
+  /// rank that waits most: others wait for it inside their steps.
+  std::vector<Loop> loops{};
+  std::vector<Cause> causes{};
+  Costs costs{};
+  std::vector<CurvePoint> curve{};  // empty where nothing was seen of making batches
+  bool swept = false;
+  std::string no_sweep{};  // why not; "": was not asked for, or was done
+
+  std::string text(std::size_t columns) const;
+  /// One JSON object; values without a meaning are null.
+  std::string json() const;
+};
+
+Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, double cores);
+
+}  // namespace feedrate::tools

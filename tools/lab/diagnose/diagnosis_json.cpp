@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include "tools/console/json_fields.hpp"
+#include "tools/console/text.h"
+#include "tools/lab/diagnose/diagnosis.h"
+
+namespace feedrate::tools {
+
+template <class Field>
+void for_each_field(const Cause& cause, const Field& field) {
+  field("cause", name(cause.kind),
+        {"one of a closed list: `decoding`, `too-few-workers`, `model` …"});
+  field("what", cause.what, {"for people"});
+  field("gain", cause.gain, {"how many times as fast the loop would be without it", Digits{2}});
+  field("at_most", cause.bound,
+        {"whether the gain is a bound: the part would take no time at all"});
+  field("where", unless_empty(cause.where),
+        {"file and line to change", Null{"nowhere in particular"}});
+  field("change", unless_empty(cause.change), {"what to write there", Null{"nothing"}});
+}
+
+template <class Field>
+void for_each_field(const Stage& stage, const Field& field) {
+  field(
+      "stage", stage.name,
+      {"`decode`, `transform:NAME`, `own:NAME:FILE:LINE`, `collate`; `getitem` is the rest of the "
+       "dataset's code"});
+  field("seconds", stage.wall, {"of a batch, without the stages inside", Unit{"s"}});
+  field("cpu_seconds", stage.cpu, {"of that, on a processor", Unit{"s"}});
+}
+
+template <class Field>
+void for_each_field(const CurvePoint& point, const Field& field) {
+  field("workers", point.workers, {"0: the loop loads"});
+  field("predicted", point.predicted,
+        {"rate of the loader alone, from what a batch costs one worker", Unit{"samples/s"},
+         Digits{1}});
+  field("measured", point.measured,
+        {"the same, by the sweep", Unit{"samples/s"}, Null{"was not swept"}, Digits{1}});
+}
+
+template <class Field>
+void for_each_field(const Loop& loop, const Field& field) {
+  const Service& service = loop.service;
+  const bool made = service.batches > 0;
+  field("dataset", loop.made.dataset, {"its type"});
+  field("where", unless_empty(loop.made.where),
+        {"file and line where the loader was made", Null{"not known"}});
+  field("rank", loop.rank, {"RANK of the process", Null{"is not set"}});
+  field("workers", loop.made.workers, {"num_workers"});
+  field("start_method", unless_empty(loop.made.start),
+        {"`fork`, `spawn` or `forkserver`", Null{"no workers"}});
+  field("batch", loop.samples, {"samples in a batch, the mean", Digits{1}});
+  field("steps", loop.steps, {"in all"});
+  field("wait_share", loop.wait_share(),
+        {"of the time, waiting for data", Unit{"share"}, Digits{4}});
+  field("start_share", loop.time > 0 ? loop.starts / loop.time : 0,
+        {"of the time, waiting for the first batch of an epoch", Unit{"share"}, Digits{4}});
+  field("delivered", loop.delivered(), {"rate of the loop", Unit{"samples/s"}, Digits{1}});
+  field("demand", only_if(loop.step > 0, loop.demand()),
+        {"rate that it could take: without its waits", Unit{"samples/s"}, Null{"no step was whole"},
+         Digits{1}});
+  field("unwaited_steps", loop.unwaited,
+        {"that did not wait, from which `demand` is; 0: from all, since too few did not wait"});
+  field("batch_seconds", only_if(made, service.wall),
+        {"to make a batch, the mean", Unit{"s"}, Null{"not seen"}});
+  field("batch_cpu_seconds", only_if(made, service.cpu),
+        {"of that, on a processor", Unit{"s"}, Null{"not seen"}});
+  field("batch_delay_seconds", only_if(made, service.delay),
+        {"of that, waiting for a processor", Unit{"s"}, Null{"not seen"}});
+  field("batch_read_bytes", only_if(made, service.read),
+        {"read for a batch", Unit{"bytes"}, Null{"not seen"}, Digits{0}});
+  field("stages", service.stages, {"what making a batch consists of, the largest first"});
+}
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) {
+    if (!all.empty()) all += ' ';
+    all += shell_word(word);
+  }
+  return all;
+}
+
+std::optional<std::string> limit_of(const Diagnosis& found) {
+  if (!found.problem.empty()) return std::nullopt;
+  const bool model = !found.causes.empty() && found.causes.front().kind == CauseKind::model;
+  return model ? "model" : "loader";
+}
+
+}  // namespace
+
+template <>
+inline constexpr Heading heading_of<Diagnosis>{"diagnose", "What `feedrate diagnose` prints."};
+
+template <class Field>
+void for_each_field(const Diagnosis& found, const Field& field) {
+  field("command", joined(found.command), {"that was run"});
+  field("exit_code", found.code, {"its own"});
+  field("cores", found.cores, {"that it may use: affinity and quota", Digits{2}});
+  field("python", unless_empty(found.python), {"version", Null{"no Python was seen"}});
+  field("pytorch", unless_empty(found.torch), {"version", Null{"was not seen"}});
+  field("problem", unless_empty(found.problem), {"why nothing can be said", Null{"something can"}});
+  field("limit", limit_of(found),
+        {"`loader`: the loop waits for data over 10 % of its time; otherwise `model`",
+         Null{"see `problem`"}});
+  field("causes", found.causes,
+        {"the one to remove first, then the others; empty: none of the list explains the waits"});
+  field("curve", found.curve, {"the loader alone, at numbers of workers"});
+  field("no_sweep", unless_empty(found.no_sweep),
+        {"why the sweep was refused", Null{"it was not"}});
+  field("loops", found.loops, {"over loaders: first the one that the causes are of"});
+}
+
+Description describe_diagnose() { return description_of(Diagnosis{}); }
+
+std::string Diagnosis::json() const { return json_text_of(*this); }
+
+}  // namespace feedrate::tools

@@ -1,0 +1,143 @@
+#include "tools/lab/diagnose/event.h"
+
+#include <nlohmann/json.hpp>
+
+namespace feedrate::tools {
+
+namespace {
+
+using nlohmann::json;
+
+/// Members of an object, or nothing where they are not of the type that is asked for.
+class Members {
+ public:
+  explicit Members(const json& object) : object_(object) {}
+
+  std::string text(const char* key) const {
+    const json* value = find(key);
+    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+  }
+  bool flag(const char* key) const {
+    const json* value = find(key);
+    return value != nullptr && value->is_boolean() && value->get<bool>();
+  }
+  std::optional<std::uint64_t> whole(const char* key) const {
+    const json* value = find(key);
+    if (value == nullptr || !value->is_number_unsigned()) return std::nullopt;
+    return value->get<std::uint64_t>();
+  }
+  std::optional<double> seconds(const char* key) const {
+    const json* value = find(key);
+    if (value == nullptr || !value->is_number()) return std::nullopt;
+    return value->get<double>() * 1e-9;
+  }
+  double time(const char* key) const { return seconds(key).value_or(0); }
+  /// A seed, which may be below 0 or above what fits: as it was written.
+  std::string seed() const {
+    const json* value = find("seed");
+    return value != nullptr && value->is_number() ? value->dump() : "";
+  }
+  template <std::size_t n>
+  std::optional<std::array<std::uint64_t, n>> wholes(const char* key) const {
+    const json* value = find(key);
+    if (value == nullptr || !value->is_array() || value->size() != n) return std::nullopt;
+    std::array<std::uint64_t, n> all{};
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!(*value)[i].is_number_unsigned()) return std::nullopt;
+      all[i] = (*value)[i].template get<std::uint64_t>();
+    }
+    return all;
+  }
+  std::map<std::string, Span> spans() const {
+    std::map<std::string, Span> all;
+    const json* object = find("spans");
+    if (object == nullptr || !object->is_object()) return all;
+    for (const auto& [name, value] : object->items()) {
+      if (!value.is_array() || value.size() != 3 || !value[0].is_number() ||
+          !value[1].is_number() || !value[2].is_number_unsigned()) {
+        continue;
+      }
+      all[name] = {value[0].get<double>() * 1e-9, value[1].get<double>() * 1e-9,
+                   value[2].get<std::uint64_t>()};
+    }
+    return all;
+  }
+
+ private:
+  const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  const json& object_;
+};
+
+LoaderMade loader_of(const Members& of) {
+  return {.where = of.text("where"),
+          .dataset = of.text("dataset"),
+          .start = of.text("start"),
+          .collate = of.text("collate"),
+          .length = of.whole("length"),
+          .batch = of.whole("batch"),
+          .prefetch = of.whole("prefetch"),
+          .workers = of.whole("workers").value_or(0),
+          .persistent = of.flag("persistent"),
+          .pin = of.flag("pin"),
+          .own_collate = of.flag("own_collate"),
+          .iterable = of.flag("iterable"),
+          .wrapped = of.flag("wrapped")};
+}
+
+BatchMade batch_of(const Members& of) {
+  return {.parent = of.whole("parent").value_or(0),
+          .seed = of.seed(),
+          .samples = of.whole("samples").value_or(0),
+          .begin = of.time("begin"),
+          .end = of.time("end"),
+          .cpu = of.time("cpu"),
+          .put = of.time("put"),
+          .put_cpu = of.time("put_cpu"),
+          .slowest = of.time("slowest"),
+          .delay = of.seconds("delay"),
+          .read = of.wholes<2>("read"),
+          .leaves = of.wholes<3>("leaves"),
+          .spans = of.spans()};
+}
+
+}  // namespace
+
+Event read_event(std::string_view line) {
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) return {};
+  const Members of(object);
+  Event event{of.whole("pid").value_or(0), of.whole("loader").value_or(0), {}};
+  const std::string kind = of.text("event");
+  if (kind == "python") event.what = PythonStarted{of.text("version"), of.text("program")};
+  if (kind == "hello") {
+    const auto rank = of.whole("rank");
+    event.what =
+        ProcessSeen{rank ? std::optional(static_cast<std::uint32_t>(*rank)) : std::nullopt};
+  }
+  if (kind == "torch") event.what = TorchSeen{of.text("version")};
+  if (kind == "loader") event.what = loader_of(of);
+  if (kind == "epoch") event.what = EpochBegun{of.time("begin"), of.time("end")};
+  if (kind == "end") event.what = EpochEnded{of.time("begin")};
+  if (kind == "iterator") event.what = IteratorMade{of.seed(), of.whole("sweep")};
+  if (kind == "worker") {
+    event.what = WorkerStarted{of.whole("parent").value_or(0), of.seed(), of.time("begin")};
+  }
+  if (kind == "step") {
+    event.what = StepBegun{of.time("begin"), of.time("end"),      of.time("cpu"),
+                           of.time("pin"),   of.seconds("delay"), of.whole("samples")};
+  }
+  if (kind == "batch") event.what = batch_of(of);
+  if (kind == "sweep") {
+    event.what = Swept{of.whole("workers").value_or(0), of.whole("batches").value_or(0),
+                       of.time("time"), of.time("cpu"), of.time("start")};
+  }
+  if (kind == "refused") event.what = SweepRefused{of.text("why")};
+  if (kind == "pause") event.what = Paused{of.time("begin"), of.time("end")};
+  if (kind == "trouble") event.what = Trouble{of.text("what")};
+  return event;
+}
+
+}  // namespace feedrate::tools

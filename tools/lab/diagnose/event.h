@@ -1,0 +1,101 @@
+#pragma once
+// What the probe says: one JSON object a line. It comes from a process of the user's, so nothing in it is
+// trusted: what is not as expected is left out. Times are seconds of the machine's monotonic clock.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace feedrate::tools {
+
+/// A process that runs Python.
+struct PythonStarted {
+  std::string version{}, program{};
+};
+/// Every process says so first.
+struct ProcessSeen {
+  std::optional<std::uint32_t> rank{};
+};
+struct TorchSeen {
+  std::string version{};
+};
+/// How a DataLoader, or what was given to wrap(), was made.
+struct LoaderMade {
+  std::string where{}, dataset{}, start{}, collate{};
+  std::optional<std::uint64_t> length{}, batch{}, prefetch{};
+  std::uint64_t workers = 0;
+  bool persistent = false, pin = false, own_collate = false, iterable = false, wrapped = false;
+};
+struct EpochBegun {
+  double begin = 0, end = 0;  // of iter(loader)
+};
+struct EpochEnded {
+  double begin = 0;
+};
+/// An iterator of a DataLoader, before its workers start. `sweep`: the workers, where it belongs to the
+/// sweep.
+struct IteratorMade {
+  std::string seed{};
+  std::optional<std::uint64_t> sweep{};
+};
+struct WorkerStarted {
+  std::uint64_t parent = 0;
+  std::string seed{};
+  double begin = 0;
+};
+/// The loop got a batch.
+struct StepBegun {
+  double begin = 0, end = 0;      // of next()
+  double cpu = 0;                 // of the thread, within
+  double pin = 0;                 // copying into pinned memory since the last one
+  std::optional<double> delay{};  // waiting for a processor, within
+  std::optional<std::uint64_t> samples{};
+};
+struct Span {
+  double wall = 0, cpu = 0;  // without the spans inside
+  std::uint64_t calls = 0;
+};
+/// A batch was made, by a worker or, with `parent` 0, by the process that takes it.
+struct BatchMade {
+  std::uint64_t parent = 0;
+  std::string seed{};
+  std::uint64_t samples = 0;
+  double begin = 0, end = 0, cpu = 0;
+  double put = 0, put_cpu = 0;                           // pickling, of batches before
+  double slowest = 0;                                    // sample; 0: unknown
+  std::optional<double> delay{};                         // waiting for a processor
+  std::optional<std::array<std::uint64_t, 2>> read{};    // bytes: in all, from storage
+  std::optional<std::array<std::uint64_t, 3>> leaves{};  // tensors, bytes, bytes of float32 images
+  std::map<std::string, Span> spans{};                   // empty: not timed in this batch
+};
+struct Swept {
+  std::uint64_t workers = 0, batches = 0;
+  double time = 0, cpu = 0, start = 0;
+};
+struct SweepRefused {
+  std::string why{};
+};
+struct Paused {
+  double begin = 0, end = 0;
+};
+struct Trouble {
+  std::string what{};
+};
+
+struct Event {
+  std::uint64_t process = 0;
+  std::uint64_t loader = 0;  // within its process; 0: none
+  std::variant<std::monostate, PythonStarted, ProcessSeen, TorchSeen, LoaderMade, EpochBegun,
+               EpochEnded, IteratorMade, WorkerStarted, StepBegun, BatchMade, Swept, SweepRefused,
+               Paused, Trouble>
+      what;
+};
+
+/// Of a line that is no event, `what` is empty.
+Event read_event(std::string_view line);
+
+}  // namespace feedrate::tools

@@ -1,0 +1,43 @@
+#pragma once
+// A directory with the probe and a socket, and a thread that keeps what the probe says. Removed with what is
+// in it.
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "formats/io/file.h"
+#include "tools/lab/diagnose/seen.h"
+
+namespace feedrate::tools {
+
+struct ProbeSettings {
+  bool sweep = true;
+  double seconds = 3;  // at each number of workers
+  unsigned cores = 1;
+};
+
+class Listener {
+ public:
+  /// Throws Error where there is no directory for temporary files.
+  explicit Listener(const ProbeSettings& settings);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// What belongs in front of PYTHONPATH.
+  const std::filesystem::path& directory() const { return directory_; }
+  /// Takes what has been said until now, and ends.
+  Seen finish();
+
+ private:
+  void listen();
+
+  std::filesystem::path directory_;
+  formats::Descriptor socket_;
+  std::atomic<bool> ending_ = false;
+  Seen seen_;
+  std::thread thread_;
+};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,67 @@
+#pragma once
+// A loop over a loader in figures: how long it waits, what it could take, and what a batch costs. Pure
+// functions. Times are seconds.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/lab/diagnose/seen.h"
+
+namespace feedrate::tools {
+
+/// A part of making a batch: "decode", "transform:Resize", "own:Blur:train.py:8", "getitem" (what is left
+/// of it), "collate".
+struct Stage {
+  std::string name;
+  double wall = 0, cpu = 0;  // of a batch
+};
+
+/// What a batch costs the process that makes it.
+struct Service {
+  std::uint64_t batches = 0;
+  double samples = 0;  // of a batch
+  double wall = 0;     // as it was
+  double cpu = 0;
+  double delay = 0;     // waiting for a processor
+  double blocked = 0;   // waiting for anything else: storage, mostly
+  double put = 0;       // pickling into the queue, by a thread beside
+  double median = 0;    // the middle batch, on a processor of its own
+  double outliers = 0;  // what those took longer that took several times as long, in all
+  double read = 0;      // bytes
+  double tensors = 0, bytes = 0, float_bytes = 0;
+  double detail = 0;          // share of `wall` that `stages` divide, as they slow it a little
+  std::vector<Stage> stages;  // largest first
+
+  /// On a processor of its own.
+  double alone() const { return cpu + blocked; }
+};
+
+struct Loop {
+  LoaderMade made;
+  std::optional<std::uint32_t> rank;
+  std::uint64_t steps = 0;
+  double samples = 0;          // of a batch
+  double time = 0;             // of all that is kept, without pauses
+  double waited = 0;           // of it, in next() and iter()
+  double starts = 0;           // of that, until the first batch of each epoch
+  std::uint64_t started = 0;   // such epochs
+  double step = 0;             // the middle one, without its wait
+  std::uint64_t unwaited = 0;  // steps that did not wait, from which `step` is; 0: from all
+  double receive = 0;          // processor time to take a batch from a worker, in the middle
+  double pin = 0;              // of a batch
+  double worker_start = 0;     // from iter() to a worker's first word, the mean
+  std::uint64_t epochs = 0;
+  Service service{};
+
+  double wait_share() const { return time > 0 ? waited / time : 0; }
+  double delivered() const { return time > 0 ? static_cast<double>(counted) * samples / time : 0; }
+  double demand() const { return step > 0 ? samples / step : 0; }
+  std::uint64_t counted = 0;  // steps in `time`
+};
+
+Service service_of(const Work& work);
+Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses);
+
+}  // namespace feedrate::tools

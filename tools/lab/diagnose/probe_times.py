@@ -1,0 +1,132 @@
+"""What 'feedrate diagnose' puts into a Python process, as sitecustomize: it times the loading of data.
+
+It changes no result. It draws no random number, starts no thread and waits for nothing; what it cannot do, it
+leaves out. It imports only what a script cannot shadow, before torch has imported more. All arithmetic is
+done by the program, which listens at the socket beside this file. Times are nanoseconds of one clock.
+"""
+
+import os
+import sys
+import time
+from _json import encode_basestring_ascii as _quoted
+from _operator import getitem as _getitem
+from _thread import _local
+
+_place = os.path.dirname(os.path.abspath(__file__))
+_library = os.path.dirname(os.__file__)  # Python's own modules
+_now, _cpu = time.monotonic_ns, time.thread_time_ns
+
+
+def _text(value):
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(_quoted(str(k)) + ":" + _text(v) for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_text, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
+
+
+class _Channel:
+    """A connection of this process; a forked child makes its own. What fails only silences it."""
+
+    pid, socket = 0, None
+
+    def send(self, kind, **facts):
+        pid = os.getpid()
+        try:
+            if pid != self.pid:
+                import _socket
+
+                self.pid, self.socket = pid, None
+                socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+                socket.connect(os.path.join(_place, "socket"))
+                self.socket = socket
+                rank = os.environ.get("RANK", "")
+                self.send("hello", parent=os.getppid(), rank=int(rank) if rank.isdigit() else None)
+            if self.socket is not None:
+                facts.update(event=kind, pid=pid)
+                self.socket.sendall((_text(facts) + "\n").encode())
+        except (OSError, ImportError):
+            self.socket = None
+
+
+_send = _Channel().send
+
+
+class _State(_local):
+    """Of a thread. `sums`: of the batch being made, wall, CPU and calls of each span; `inner`: what the spans inside
+    the open one took; `loader`: for which the main process makes a batch itself."""
+
+    sums = inner = loader = None
+
+
+_state = _State()
+_worker = {}  # of a worker: seed of its iterator and number
+_counts = {"loaders": 0, "put": 0, "put_cpu": 0, "pin": 0, "batches": 0, "plain": 0, "sweep": None}
+_files = {}
+
+
+def _kernel(name):
+    """The text of a file about this process; it stays open, since opening costs more than reading."""
+    key = (os.getpid(), name)
+    try:
+        if key not in _files:
+            _files[key] = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(_files[key], 512, 0)
+    except OSError:
+        return b""
+
+
+def _delay():
+    """How long the process's main thread has waited for a processor."""
+    words = _kernel("/proc/self/schedstat").split()
+    return int(words[1]) if len(words) > 1 else None
+
+
+def _read_bytes():
+    """What was read: in all, and from storage."""
+    words = _kernel("/proc/self/io").split()
+    return [int(words[1]), int(words[9])] if len(words) > 9 else None
+
+
+def _timed(name, call, *args, **kwargs):
+    sums = _state.sums
+    if sums is None:
+        return call(*args, **kwargs)
+    outer = _state.inner
+    mine = _state.inner = [0, 0]
+    begin, used = _now(), _cpu()
+    try:
+        return call(*args, **kwargs)
+    finally:
+        wall, cpu = _now() - begin, _cpu() - used
+        _state.inner = outer
+        if outer is not None:
+            outer[0] += wall
+            outer[1] += cpu
+        one = sums.setdefault(name, [0, 0, 0])
+        one[0] += wall - mine[0]
+        one[1] += cpu - mine[1]
+        one[2] += 1
+
+
+def _replace(owner, name, make):
+    """Puts make(original) in the place of a function, once."""
+    original = getattr(owner, name, None)
+    if original is None or hasattr(original, "_feedrate"):
+        return
+    import functools
+
+    try:
+        new = functools.wraps(original)(make(original))
+        new._feedrate = True
+        setattr(owner, name, new)
+    except (AttributeError, TypeError):
+        pass
+
+
+def _span(owner, name, span):
+    _replace(owner, name, lambda call: lambda *args, **kwargs: _timed(span, call, *args, **kwargs))

@@ -1,0 +1,119 @@
+#include "tools/lab/diagnose/seen.h"
+
+#include <algorithm>
+
+namespace feedrate::tools {
+
+namespace {
+
+template <class... Functions>
+struct Cases : Functions... {
+  using Functions::operator()...;
+};
+
+}  // namespace
+
+void Work::add(const BatchMade& batch) {
+  if (!batch.spans.empty()) {
+    ++detailed;
+    detailed_wall += batch.end - batch.begin;
+    detailed_samples += batch.samples;
+    for (const auto& [name, span] : batch.spans) {
+      Span& sum = spans[name];
+      sum.wall += span.wall;
+      sum.cpu += span.cpu;
+      sum.calls += span.calls;
+    }
+  }
+  if (batches.size() >= Seen::max_kept) return;
+  batches.push_back(batch);
+  batches.back().spans.clear();
+}
+
+LoaderSeen& Seen::loader_of(const Event& event) {
+  LoaderSeen& loader = loaders[{event.process, event.loader}];
+  loader.process = event.process;
+  return loader;
+}
+
+void Seen::add(const Event& event) {
+  const auto last_epoch = [&]() -> Epoch* {
+    LoaderSeen& loader = loader_of(event);
+    return loader.epochs.empty() ? nullptr : &loader.epochs.back();
+  };
+  std::visit(
+      Cases{[](std::monostate) {}, [&](const PythonStarted& what) { pythons.push_back(what); },
+            [&](const ProcessSeen& what) {
+              if (what.rank) ranks_[event.process] = *what.rank;
+            },
+            [&](const TorchSeen& what) { torch = what.version; },
+            [&](const LoaderMade& what) { loader_of(event).made = what; },
+            [&](const EpochBegun& what) {
+              loader_of(event).epochs.push_back({what, {}, {}, {}});
+            },
+            [&](const EpochEnded& what) {
+              if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
+            },
+            [&](const IteratorMade& what) {
+              iterators_[{event.process, what.seed}].push_back({event.loader, what.sweep});
+            },
+            [&](const WorkerStarted& what) { started_.push_back(what); },
+            [&](const StepBegun& what) {
+              LoaderSeen& loader = loader_of(event);
+              if (loader.steps++ < max_kept && !loader.epochs.empty()) {
+                loader.epochs.back().steps.push_back(what);
+              }
+            },
+            [&](const BatchMade& what) {
+              if (what.parent == 0) {
+                loader_of(event).work.add(what);
+              } else {
+                made_by_workers_[{what.parent, what.seed}].add(what);
+              }
+            },
+            [&](const Swept& what) { swept.push_back(what); },
+            [&](const SweepRefused& what) { refused = what.why; },
+            [&](const Paused& what) { pauses.push_back(what); },
+            [&](const Trouble& what) { troubles.push_back(what.what); }},
+      event.what);
+}
+
+void Seen::finish() {
+  const auto iterator_of = [&](std::uint64_t process, const std::string& seed) -> const Iterator* {
+    const auto found = iterators_.find({process, seed});
+    return found == iterators_.end() ? nullptr : &found->second.back();
+  };
+  for (auto& [key, made] : made_by_workers_) {
+    const Iterator* iterator = iterator_of(key.first, key.second);
+    if (iterator == nullptr) continue;
+    Work& work = iterator->sweep ? sweep_work[*iterator->sweep]
+                                 : loaders[{key.first, iterator->loader}].work;
+    work.detailed += made.detailed;
+    work.detailed_wall += made.detailed_wall;
+    work.detailed_samples += made.detailed_samples;
+    for (const auto& [name, span] : made.spans) {
+      Span& sum = work.spans[name];
+      sum.wall += span.wall;
+      sum.cpu += span.cpu;
+      sum.calls += span.calls;
+    }
+    work.batches.insert(work.batches.end(), made.batches.begin(), made.batches.end());
+  }
+  for (const WorkerStarted& worker : started_) {
+    const Iterator* iterator = iterator_of(worker.parent, worker.seed);
+    if (iterator == nullptr || iterator->sweep) continue;
+    // Of the epochs that had begun, the last one.
+    std::vector<Epoch>& epochs = loaders[{worker.parent, iterator->loader}].epochs;
+    const auto after = std::find_if(epochs.begin(), epochs.end(), [&](const Epoch& epoch) {
+      return epoch.begun.begin > worker.begin;
+    });
+    if (after != epochs.begin()) std::prev(after)->workers.push_back(worker.begin);
+  }
+  for (auto& [key, loader] : loaders) {
+    if (const auto rank = ranks_.find(key.first); rank != ranks_.end()) loader.rank = rank->second;
+    std::ranges::sort(loader.work.batches, {}, &BatchMade::begin);
+  }
+  made_by_workers_.clear();
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,76 @@
+#pragma once
+// Everything that the probe has said, sorted by loaders. Workers name the iterator that they belong to; some
+// speak before it is known, so they are assigned at the end. One thread.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/lab/diagnose/event.h"
+
+namespace feedrate::tools {
+
+/// A part of a batch's time, over the batches whose parts were timed.
+struct Work {
+  std::vector<BatchMade> batches;  // without their spans; the first `max_kept`
+  std::uint64_t detailed = 0;      // batches with spans
+  double detailed_wall = 0;
+  std::uint64_t detailed_samples = 0;
+  std::map<std::string, Span> spans;
+
+  void add(const BatchMade& batch);
+};
+
+struct Epoch {
+  EpochBegun begun;
+  std::vector<StepBegun> steps;
+  std::optional<double> ended;
+  std::vector<double> workers;  // when they began to work
+};
+
+/// A loader of one process.
+struct LoaderSeen {
+  std::uint64_t process = 0;
+  std::optional<std::uint32_t> rank;
+  LoaderMade made;
+  std::vector<Epoch> epochs;
+  std::uint64_t steps = 0;  // in all, kept or not
+  Work work;
+};
+
+class Seen {
+ public:
+  /// What one process has said more than this often is counted, but not kept: 50,000 steps say as much
+  /// as a million.
+  static constexpr std::size_t max_kept = 50000;
+
+  void add(const Event& event);
+  /// Assigns what workers said. Once, when all has been added.
+  void finish();
+
+  std::vector<PythonStarted> pythons;
+  std::string torch;  // its version; "": not seen
+  std::map<std::pair<std::uint64_t, std::uint64_t>, LoaderSeen> loaders;  // by process and number
+  std::vector<Swept> swept;
+  std::map<std::uint64_t, Work> sweep_work;  // by workers
+  std::string refused;                       // why there was no sweep
+  std::vector<Paused> pauses;
+  std::vector<std::string> troubles;
+
+ private:
+  struct Iterator {
+    std::uint64_t loader = 0;
+    std::optional<std::uint64_t> sweep;
+  };
+  LoaderSeen& loader_of(const Event& event);
+
+  std::map<std::uint64_t, std::uint32_t> ranks_;
+  std::map<std::pair<std::uint64_t, std::string>, std::vector<Iterator>> iterators_;
+  std::map<std::pair<std::uint64_t, std::string>, Work> made_by_workers_;
+  std::vector<WorkerStarted> started_;
+};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <memory>
+
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "tools/console/advised_error.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/terminal.h"
+#include "tools/lab/diagnose/diagnosis.h"
+#include "tools/lab/diagnose/listener.h"
+#include "tools/lab/diagnose/run.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+#include "tools/program/cli/parser.hpp"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+struct DiagnoseRequest {
+  std::vector<std::string> command;
+  bool sweep = true;
+  double seconds = 3;
+  bool json = false;
+};
+
+int run_diagnose(const DiagnoseRequest& options) {
+  Listener listener({.sweep = options.sweep, .seconds = options.seconds, .cores = usable_cores()});
+  const Ended ended = advised("Write the command as you would without Feedrate, behind '--'.", [&] {
+    return run_with_probe(options.command, listener.directory(),
+                          options.json ? OutputTo::our_stderr : OutputTo::our_stdout);
+  });
+  Diagnosis found = diagnose(listener.finish(), options.command, usable_cores());
+  found.code = ended.signal != 0 ? 128 + ended.signal : ended.code;
+  if (options.json) {
+    print(found.json());
+  } else {
+    say("\n" + found.text(text_columns(STDERR_FILENO)));
+  }
+  if (ended.signal != 0) {
+    // Not by a signal that a debugger or a core file belongs to: those are the command's.
+    const bool ordinary =
+        ended.signal == SIGINT || ended.signal == SIGTERM || ended.signal == SIGHUP;
+    if (ordinary) die_of(ended.signal);
+  }
+  return found.code;
+}
+
+std::function<int()> prepare_diagnose(CLI::App& app) {
+  auto options = std::make_shared<DiagnoseRequest>();
+  static_cast<Parser&>(app).runs_command = true;
+  app.add_option("COMMAND", options->command, "The command and its arguments, behind '--'");
+  add_option(app,
+             {.name = "sweep",
+              .sentence = "Pause once to measure the loader at other numbers of workers",
+              .without = "Do not pause to measure the loader at other numbers of workers"},
+             options->sweep);
+  add_option(app,
+             {.name = "seconds",
+              .unit = "S",
+              .sentence = "Time at each number of workers, in the pause",
+              .range = above_zero},
+             options->seconds);
+  add_json(app, options->json);
+  return [options, &app] {
+    const std::vector<std::string>& behind = static_cast<const Parser&>(app).command;
+    if (!behind.empty() && !options->command.empty()) {
+      throw Misused(
+          join("expected only options before '--', found '", options->command.front(), "'"));
+    }
+    if (!behind.empty()) options->command = behind;
+    if (options->command.empty() || options->command.front().empty()) {
+      throw Misused("expected '-- COMMAND', found no command");
+    }
+    return run_diagnose(*options);
+  };
+}
+
+}  // namespace
+
+extern const Command diagnose_command;
+const Command diagnose_command{
+    .name = "diagnose",
+    .summary = "Says what limits a PyTorch script, and how many workers would do",
+    .description =
+        R"(Runs a command that trains with PyTorch as it is, and watches its DataLoaders: how long the
+loop waits for data, what a sample costs inside a worker, and which part of that. Then it
+says what the limit is, what removing it would bring, and which line to change. The
+training computes the same bits as without; its exit code is the command's.
+
+Once, after 10 steps and --seconds, the training pauses, and a copy of the process loads
+with other numbers of workers, up to the cores that it may use, for --seconds each.
+--no-sweep predicts only.
+
+The command's output goes where it would; the diagnosis follows on stderr. With --json, it
+goes to stdout, and the command's own stdout to stderr. A loop over anything but a
+DataLoader is seen if it is over 'feedrate.diagnose.wrap(batches)'.)",
+    .examples = R"(  feedrate diagnose -- python train.py --epochs 1
+  feedrate diagnose --no-sweep --json -- torchrun --nproc-per-node 2 train.py
+)",
+    .prepare = prepare_diagnose};
+
+}  // namespace feedrate::tools

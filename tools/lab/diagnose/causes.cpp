@@ -43,24 +43,17 @@ double per_step(const Loop& loop) {
 
 /// How many times as fast the loop would be with other costs.
 double gain_of(const Case& of, const Costs& then, std::uint64_t workers) {
-  const double now = of.costs.delivered(of.loop.made.workers, of.loop.step);
-  return now > 0 ? std::max(1.0, then.delivered(workers, of.loop.step) / now) : 1;
+  const double now = of.costs.delivered(of.loop.made.workers);
+  return now > 0 ? std::max(1.0, then.delivered(workers) / now) : 1;
 }
 double gain_of(const Case& of, const Costs& then) {
   return gain_of(of, then, of.loop.made.workers);
 }
 
-/// What a stage takes of a batch on a processor of its own: a wait for a processor is not the stage's.
-double alone(const Service& service, const Stage& stage) {
-  const double waited = service.delay + service.blocked;
-  const double blocked = waited > 0 ? service.blocked / waited : 0;
-  return stage.cpu + std::max(0.0, stage.wall - stage.cpu) * blocked;
-}
-
 double share_of(const Service& service, std::string_view stage) {
   double sum = 0;
   for (const Stage& one : service.stages) {
-    if (one.name == stage) sum += alone(service, one);
+    if (one.name == stage) sum += service.alone(one);
   }
   return service.alone() > 0 ? sum / service.alone() : 0;
 }
@@ -99,7 +92,7 @@ std::optional<Cause> starts(const Case& of) {
 std::optional<Cause> pinning(const Case& of) {
   const Loop& loop = of.loop;
   if (loop.pin < 0.5 * per_step(loop)) return {};
-  const double then = loop.samples / of.costs.delivered(loop.made.workers, loop.step);
+  const double then = loop.samples / of.costs.delivered(loop.made.workers);
   const double gain = per_step(loop) / then;
   if (gain < worth_it) return {};
   return Cause{
@@ -164,7 +157,7 @@ std::optional<Cause> slow_sample(const Case& of) {
       loop.service.outliers < 0.5 * (loop.waited - loop.starts)) {
     return {};
   }
-  const double then = loop.samples / others.delivered(loop.made.workers, loop.step);
+  const double then = loop.samples / others.delivered(loop.made.workers);
   return Cause{
       .kind = CauseKind::slow_sample,
       .what =
@@ -206,7 +199,7 @@ std::optional<Cause> too_few(const Case& of) {
   const bool waits_mostly = loop.service.blocked > 0.5 * loop.service.alone();
   const auto cores = static_cast<std::uint64_t>(std::max(1.0, std::ceil(of.costs.cores)));
   const std::uint64_t most = waits_mostly ? 4 * cores : cores;
-  const std::uint64_t enough = enough_workers(of.costs, loop.step, most);
+  const std::uint64_t enough = enough_workers(of.costs, most);
   if (enough <= loop.made.workers) return {};
   const double gain = gain_of(of, of.costs, enough);
   if (gain < worth_it) return {};
@@ -246,7 +239,7 @@ std::optional<Cause> float32(const Case& of) {
 }
 
 Cause stage_cause(const Case& of, const Stage& stage) {
-  const double cost = alone(of.loop.service, stage);
+  const double cost = of.loop.service.alone(stage);
   Costs then = of.costs;
   const double off = std::min(then.blocked, std::max(0.0, cost - stage.cpu));
   then.blocked -= off;
@@ -291,10 +284,10 @@ std::vector<Cause> stages(const Case& of) {
   const Service& service = of.loop.service;
   std::vector<const Stage*> large;
   for (const Stage& stage : service.stages) {
-    if (alone(service, stage) >= main_part * service.alone()) large.push_back(&stage);
+    if (service.alone(stage) >= main_part * service.alone()) large.push_back(&stage);
   }
   std::ranges::sort(large, std::greater{},
-                    [&](const Stage* stage) { return alone(service, *stage); });
+                    [&](const Stage* stage) { return service.alone(*stage); });
   std::vector<Cause> found;
   for (const Stage* stage : large) found.push_back(stage_cause(of, *stage));
   return found;

@@ -21,11 +21,13 @@ double Costs::rate(std::uint64_t workers) const {
   return samples * std::min({of_workers, of_cores, of_loop});
 }
 
-double Costs::delivered(std::uint64_t workers, double step) const {
+double Costs::delivered(std::uint64_t workers) const {
   const double supply = rate(workers);
   if (supply <= 0 || samples <= 0) return 0;
   const double made = samples / supply;
-  return samples / (workers == 0 ? made + step : std::max(made, step + receive));
+  if (workers == 0) return samples / (made + step);
+  const double busy = (cpu + put + receive + step_cpu) / cores;
+  return samples / std::max({made, busy, step + receive});
 }
 
 Costs costs_of(const Service& service, double receive, double cores) {
@@ -58,13 +60,13 @@ std::vector<CurvePoint> curve_of(const Costs& costs, const std::vector<Swept>& s
 
 double best_known(const CurvePoint& point) { return point.measured.value_or(point.predicted); }
 
-std::uint64_t enough_workers(const Costs& costs, double step, std::uint64_t most) {
+std::uint64_t enough_workers(const Costs& costs, std::uint64_t most) {
   double best = 0;
   for (std::uint64_t workers = 0; workers <= most; ++workers) {
-    best = std::max(best, costs.delivered(workers, step));
+    best = std::max(best, costs.delivered(workers));
   }
   for (std::uint64_t workers = 0; workers < most; ++workers) {
-    if (costs.delivered(workers, step) >= as_good * best) return workers;
+    if (costs.delivered(workers) >= as_good * best) return workers;
   }
   return most;
 }

@@ -72,15 +72,18 @@ Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, do
   double receive = loop.receive;
   if (alone != seen.sweep_work.end() && alone->second.batches.size() > 2) {
     service = service_of(alone->second);
+    found.busy = service.wall > 0 ? service.delay / service.wall : 0;
     for (const Swept& one : seen.swept) {
       if (one.workers == 1 && one.batches > 0) receive = one.cpu / static_cast<double>(one.batches);
     }
   }
   found.costs = costs_of(service, receive, cores);
   if (service.batches > 0) found.curve = curve_of(found.costs, seen.swept);
-  found.swept = !seen.swept.empty();
   found.no_sweep = seen.refused;
-  found.causes = causes_of({loop, costs_of(loop.service, loop.receive, cores)});
+  Costs costs = costs_of(loop.service, loop.receive, cores);
+  costs.step = loop.step;
+  costs.step_cpu = loop.step_cpu;
+  found.causes = causes_of({loop, costs});
   return found;
 }
 

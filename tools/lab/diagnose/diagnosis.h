@@ -26,7 +26,7 @@ struct Diagnosis {
   std::vector<Cause> causes{};
   Costs costs{};
   std::vector<CurvePoint> curve{};  // empty where nothing was seen of making batches
-  bool swept = false;
+  double busy = 0;         // how much of the sweep, at one worker, that waited for a processor
   std::string no_sweep{};  // why not; "": was not asked for, or was done
 
   std::string text(std::size_t columns) const;

@@ -109,6 +109,9 @@ void for_each_field(const Diagnosis& found, const Field& field) {
   field("causes", found.causes,
         {"the one to remove first, then the others; empty: none of the list explains the waits"});
   field("curve", found.curve, {"the loader alone, at numbers of workers"});
+  field("sweep_delay_share", only_if(found.busy > 0, found.busy),
+        {"of the sweep at one worker, which waited for a processor that others had", Unit{"share"},
+         Null{"it did not, or there was no sweep"}, Digits{4}});
   field("no_sweep", unless_empty(found.no_sweep),
         {"why the sweep was refused", Null{"it was not"}});
   field("loops", found.loops, {"over loaders: first the one that the causes are of"});

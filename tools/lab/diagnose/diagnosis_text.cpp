@@ -11,8 +11,10 @@ namespace feedrate::tools {
 
 namespace {
 
+constexpr double noticeable = 0.05;  // share of the time
 constexpr std::size_t bar_columns = 30;
 constexpr std::size_t stage_columns = 30;
+constexpr std::size_t loop_columns = 44;
 
 std::uint64_t bar_value(double value) { return static_cast<std::uint64_t>(std::max(0.0, value)); }
 
@@ -86,36 +88,52 @@ std::string curve_text(const Diagnosis& found, std::size_t columns) {
   }
   std::string about = "samples/s of the loader alone";
   if (!found.no_sweep.empty()) about += "; not measured, since " + harmless(found.no_sweep);
-  return text + wrapped(about + ".", 0, columns) + "\n";
+  about += ".";
+  if (found.busy > noticeable) {
+    about +=
+        fmt::format(" While they were measured, other programs had the processors {} of the time.",
+                    share_text(found.busy));
+  }
+  return text + wrapped(about, 0, columns) + "\n";
 }
 
 std::string stages(const Loop& loop) {
   const Service& service = loop.service;
   if (service.stages.empty() || service.samples <= 0) return {};
   std::vector<Stage> sorted = service.stages;
-  std::ranges::sort(sorted, std::greater{}, &Stage::wall);
-  const double each = service.samples;
-  std::string text =
-      fmt::format("\nA sample takes {}, of which {} on a processor, {} waiting for one:\n",
-                  duration_text(service.wall / each), duration_text(service.cpu / each),
-                  duration_text(service.delay / each));
+  std::ranges::sort(sorted, std::greater{},
+                    [&](const Stage& stage) { return service.alone(stage); });
+  const double each = service.samples, all = service.alone();
+  std::string text = fmt::format("\nA sample takes {}", duration_text(all / each));
+  if (service.blocked > 0.05 * all) {
+    text += fmt::format(", {} of them waiting for storage or others",
+                        duration_text(service.blocked / each));
+  }
+  if (service.delay > 0.05 * all) {
+    text += fmt::format("; it waits {} more for a processor", duration_text(service.delay / each));
+  }
+  text += ":\n";
   for (const Stage& stage : sorted) {
-    text +=
-        fmt::format("  {} {:>8} {:>5}  {}\n", fitted(stage_text(stage.name), stage_columns),
-                    duration_text(stage.wall / each), share_text(stage.wall / service.wall),
-                    bar(bar_value(stage.wall * 1e9), bar_value(service.wall * 1e9), bar_columns));
+    const double own = service.alone(stage);
+    text += fmt::format("  {} {:>8} {:>5}  {}\n", fitted(stage_text(stage.name), stage_columns),
+                        duration_text(own / each), share_text(own / all),
+                        bar(bar_value(own * 1e9), bar_value(all * 1e9), bar_columns));
   }
   return text;
+}
+
+/// "ImageFolder, train.py:31"
+std::string loop_name(const LoaderMade& made) {
+  return harmless(made.dataset + ", " + made.where.substr(made.where.rfind('/') + 1));
 }
 
 std::string all_loops(const Diagnosis& found) {
   if (found.loops.size() < 2) return {};
   std::string text =
-      fmt::format("\n{} {:>5} {:>8} {:>8} {:>7}\n", fitted("loop over", stage_columns), "rank",
+      fmt::format("\n{} {:>5} {:>8} {:>8} {:>7}\n", fitted("loop over", loop_columns), "rank",
                   "workers", "steps", "waits");
   for (const Loop& loop : found.loops) {
-    text += fmt::format("{} {:>5} {:>8} {:>8} {:>7}\n",
-                        fitted(harmless(loop.made.dataset), stage_columns),
+    text += fmt::format("{} {:>5} {:>8} {:>8} {:>7}\n", fitted(loop_name(loop.made), loop_columns),
                         loop.rank ? std::to_string(*loop.rank) : "-", loop.made.workers, loop.steps,
                         share_text(loop.wait_share()));
   }

@@ -126,8 +126,13 @@ Event read_event(std::string_view line) {
     event.what = WorkerStarted{of.whole("parent").value_or(0), of.seed(), of.time("begin")};
   }
   if (kind == "step") {
-    event.what = StepBegun{of.time("begin"), of.time("end"),      of.time("cpu"),
-                           of.time("pin"),   of.seconds("delay"), of.whole("samples")};
+    event.what = StepBegun{.begin = of.time("begin"),
+                           .end = of.time("end"),
+                           .cpu = of.time("cpu"),
+                           .own = of.time("own"),
+                           .pin = of.time("pin"),
+                           .delay = of.seconds("delay"),
+                           .samples = of.whole("samples")};
   }
   if (kind == "batch") event.what = batch_of(of);
   if (kind == "sweep") {

@@ -49,9 +49,10 @@ struct WorkerStarted {
 };
 /// The loop got a batch.
 struct StepBegun {
-  double begin = 0, end = 0;      // of next()
-  double cpu = 0;                 // of the thread, within
-  double pin = 0;                 // copying into pinned memory since the last one
+  double begin = 0, end = 0;  // of next()
+  double cpu = 0;             // of the thread, within
+  double own = 0;             // processor time of the process since the last step, beside next()
+  double pin = 0;             // copying into pinned memory since the last one
   std::optional<double> delay{};  // waiting for a processor, within
   std::optional<std::uint64_t> samples{};
 };
@@ -71,6 +72,7 @@ struct BatchMade {
   std::optional<std::array<std::uint64_t, 2>> read{};    // bytes: in all, from storage
   std::optional<std::array<std::uint64_t, 3>> leaves{};  // tensors, bytes, bytes of float32 images
   std::map<std::string, Span> spans{};                   // empty: not timed in this batch
+  bool detailed = false;  // of a batch that is kept without its spans: whether it had some
 };
 struct Swept {
   std::uint64_t workers = 0, batches = 0;

@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::uint64_t warm_up = 3;     // steps that compile, allocate and open
 constexpr std::uint64_t few_steps = 10;  // in which those would be too many to leave out
-constexpr double short_wait = 1e-3;      // below this, no step has waited
-constexpr double waited_share = 0.05;    // of a step
-constexpr double outlying = 4;           // times the middle batch
+constexpr std::ptrdiff_t enough_whole = 5;
+constexpr double short_wait = 1e-3;    // below this, no step has waited
+constexpr double waited_share = 0.05;  // of a step
+constexpr double outlying = 4;         // times the middle batch
 constexpr std::uint64_t enough_unwaited = 5;
 
 /// How much of from … to the loop was paused.
@@ -26,7 +27,7 @@ double paused(const std::vector<Paused>& pauses, double from, double to) {
 }
 
 struct Turn {
-  double wait = 0, step = 0, cpu = 0, pin = 0;
+  double wait = 0, step = 0, cpu = 0, own = 0, pin = 0;
   bool first = false;  // of its epoch
 };
 
@@ -44,6 +45,7 @@ std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pa
       turns.push_back({.wait = std::max(0.0, wait),
                        .step = next - now.end - paused(pauses, now.end, next),
                        .cpu = now.cpu,
+                       .own = last ? 0 : epoch.steps[i + 1].own,
                        .pin = now.pin,
                        .first = i == 0});
     }
@@ -53,34 +55,48 @@ std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pa
 
 }  // namespace
 
+double Service::alone(const Stage& stage) const {
+  const double waits = delay + blocked;
+  const double share = waits > 0 ? blocked / waits : 0;
+  return stage.cpu + std::max(0.0, stage.wall - stage.cpu) * share;
+}
+
 Service service_of(const Work& work) {
   Service service;
   service.batches = work.batches.size();
   if (work.batches.empty()) return service;
+  // To time the parts of a batch of short calls slows it: then most batches are timed as a whole.
+  const auto whole = std::ranges::count(work.batches, false, &BatchMade::detailed);
+  const bool only_whole = whole >= enough_whole;
   std::vector<double> walls;
-  double looked = 0;
+  double looked = 0, n = 0, reads = 0;
   for (const BatchMade& batch : work.batches) {
     const double wall = batch.end - batch.begin;
-    service.samples += static_cast<double>(batch.samples);
-    service.wall += wall;
-    service.cpu += batch.cpu;
     const double delay = std::min(batch.delay.value_or(0), std::max(0.0, wall - batch.cpu));
     walls.push_back(wall - delay);
-    service.delay += delay;
-    service.put += batch.put_cpu;
-    if (batch.read) service.read += static_cast<double>((*batch.read)[0]);
+    if (batch.read) {
+      ++reads;
+      service.read += static_cast<double>((*batch.read)[0]);
+    }
     if (batch.leaves) {
       ++looked;
       service.tensors += static_cast<double>((*batch.leaves)[0]);
       service.bytes += static_cast<double>((*batch.leaves)[1]);
       service.float_bytes += static_cast<double>((*batch.leaves)[2]);
     }
+    if (only_whole && batch.detailed) continue;
+    ++n;
+    service.samples += static_cast<double>(batch.samples);
+    service.wall += wall;
+    service.cpu += batch.cpu;
+    service.delay += delay;
+    service.put += batch.put_cpu;
   }
-  const double n = static_cast<double>(work.batches.size());
-  for (double* sum : {&service.samples, &service.wall, &service.cpu, &service.delay, &service.put,
-                      &service.read}) {
+  for (double* sum :
+       {&service.samples, &service.wall, &service.cpu, &service.delay, &service.put}) {
     *sum /= n;
   }
+  service.read /= std::max(1.0, reads);
   for (double* sum : {&service.tensors, &service.bytes, &service.float_bytes}) {
     *sum /= std::max(1.0, looked);
   }
@@ -107,7 +123,7 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
                                           : static_cast<double>(seen.made.batch.value_or(0));
   std::vector<Turn> turns = turns_of(seen, pauses);
   if (turns.size() > few_steps) turns.erase(turns.begin(), turns.begin() + warm_up);
-  std::vector<double> steps, unwaited, receives;
+  std::vector<double> steps, unwaited, receives, owns;
   for (const Turn& turn : turns) steps.push_back(turn.step);
   const double typical = median(steps);
   for (const Turn& turn : turns) {
@@ -119,6 +135,7 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
       ++loop.started;
     }
     receives.push_back(turn.cpu);
+    if (turn.own > 0) owns.push_back(turn.own);
     if (turn.wait <= std::max({short_wait, 2 * turn.cpu, waited_share * typical})) {
       unwaited.push_back(turn.step);
     }
@@ -126,6 +143,7 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   loop.counted = turns.size();
   loop.pin /= std::max(1.0, static_cast<double>(turns.size()));
   if (seen.made.workers > 0) loop.receive = median(std::move(receives));
+  loop.step_cpu = median(std::move(owns));
   const bool enough = unwaited.size() >= enough_unwaited;
   loop.unwaited = enough ? unwaited.size() : 0;
   loop.step = enough ? median(std::move(unwaited)) : typical;

@@ -36,6 +36,8 @@ struct Service {
 
   /// On a processor of its own.
   double alone() const { return cpu + blocked; }
+  /// The same of a stage, whose own waits for a processor nobody counts: its share of all waits.
+  double alone(const Stage& stage) const;
 };
 
 struct Loop {
@@ -48,6 +50,7 @@ struct Loop {
   double starts = 0;           // of that, until the first batch of each epoch
   std::uint64_t started = 0;   // such epochs
   double step = 0;             // the middle one, without its wait
+  double step_cpu = 0;         // processor time of it, of all its process's threads
   std::uint64_t unwaited = 0;  // steps that did not wait, from which `step` is; 0: from all
   double receive = 0;          // processor time to take a batch from a worker, in the middle
   double pin = 0;              // of a batch

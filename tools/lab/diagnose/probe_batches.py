@@ -180,18 +180,18 @@ def _hook_fetch(module):
 def _plainly(fetch, fetcher, index):
     """Times a batch as a whole."""
     _counts["plain"] -= 1
-    delay, read, begin, used = _delay(), _read_bytes(), _now(), _cpu()
+    delay, begin, used = _delay(), _now(), _cpu()
     data = fetch(fetcher, index)
     end, cpu = _now(), _cpu() - used
-    _batch(index, data, {"begin": begin, "end": end, "cpu": cpu, "delay": delay}, read)
+    _batch(index, data, {"begin": begin, "end": end, "cpu": cpu, "delay": delay}, None)
     return data
 
 
 def _batch(index, data, facts, read):
     if facts["delay"] is not None:
         facts["delay"] = _delay() - facts["delay"]
-    after = _read_bytes()
-    if read and after:
+    after = read and _read_bytes()
+    if after:
         facts["read"] = [b - a for a, b in zip(read, after)]
     number = _counts["batches"]
     _counts["batches"] += 1
@@ -223,7 +223,10 @@ def _hook_worker(module):
             _counts.update(put=0, put_cpu=0, batches=0, plain=0)
             _send("worker", begin=_now(), **_worker)
             _time_pickling()
-            return loop(*args, **kwargs)
+            try:
+                return loop(*args, **kwargs)
+            finally:
+                _channel.flush()
 
         return worker_loop
 

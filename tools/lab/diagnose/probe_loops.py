@@ -15,7 +15,7 @@ def _caller():
 def _number(loader):
     if "_feedrate" not in loader.__dict__:
         _counts["loaders"] += 1
-        loader.__dict__["_feedrate"] = {"number": _counts["loaders"], "where": _caller(), "steps": 0, "since": _now()}
+        loader.__dict__["_feedrate"] = {"number": _counts["loaders"], "where": _caller(), "steps": 0, "since": _now(), "used": 0}
     return loader.__dict__["_feedrate"]["number"]
 
 
@@ -84,6 +84,7 @@ def _hook_dataloader(module):
             _sweep_once(self, loader, facts)
             number = facts["number"]
             outer, _state.loader = _state.loader, number if self._num_workers == 0 else None
+            own = time.process_time_ns() - facts["used"]
             delay, begin, used = _delay(), _now(), _cpu()
             try:
                 data = following(self)
@@ -95,7 +96,8 @@ def _hook_dataloader(module):
             end, cpu, pin = _now(), _cpu() - used, _counts["pin"]
             delay = None if delay is None else _delay() - delay
             _counts["pin"] = 0
-            _send("step", loader=number, begin=begin, end=end, cpu=cpu, delay=delay, pin=pin)
+            _send("step", loader=number, begin=begin, end=end, cpu=cpu, own=own, delay=delay, pin=pin)
+            facts["used"] = time.process_time_ns()
             return data
 
         return followed

@@ -1,5 +1,7 @@
 # The last part of the probe: its way into the interpreter.
 
+import atexit
+
 _hooks = {
     "PIL.ImageFile": _hook_pillow,
     "PIL.WebPImagePlugin": _hook_webp,
@@ -69,5 +71,6 @@ if __name__ == "sitecustomize":
     sys.modules["_feedrate_probe"] = sys.modules[__name__]
     sys.path[:] = [place for place in sys.path if os.path.abspath(place or ".") != _place]
     sys.meta_path.insert(0, _Finder)
+    atexit.register(_channel.flush)
     _send("python", version=sys.version.split()[0], program=" ".join(getattr(sys, "orig_argv", sys.argv)))
     _run_users_own()

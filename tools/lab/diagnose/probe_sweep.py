@@ -82,6 +82,7 @@ def _sweep_apart(iterator, loader):
         except BaseException as error:
             _send("refused", loader=_number(loader), why="it ended with " + repr(error)[:200])
         finally:
+            _channel.flush()
             os._exit(0)
     try:
         status = os.waitpid(child, 0)[1]

@@ -32,28 +32,44 @@ def _text(value):
 class _Channel:
     """A connection of this process; a forked child makes its own. What fails only silences it."""
 
-    pid, socket = 0, None
+    pid, socket, sent = 0, None, 0
 
     def send(self, kind, **facts):
         pid = os.getpid()
-        try:
-            if pid != self.pid:
-                import _socket
+        if pid != self.pid:
+            self.connect(pid)
+        if self.socket is None:
+            return
+        facts.update(event=kind, pid=pid)
+        self.lines.append(_text(facts))
+        # To wake the listener costs more than to write: what comes often goes together.
+        if kind not in ("step", "batch") or _now() - self.sent > 20_000_000:
+            self.flush()
 
-                self.pid, self.socket = pid, None
-                socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-                socket.connect(os.path.join(_place, "socket"))
-                self.socket = socket
-                rank = os.environ.get("RANK", "")
-                self.send("hello", parent=os.getppid(), rank=int(rank) if rank.isdigit() else None)
-            if self.socket is not None:
-                facts.update(event=kind, pid=pid)
-                self.socket.sendall((_text(facts) + "\n").encode())
+    def connect(self, pid):
+        self.pid, self.socket, self.lines = pid, None, []
+        try:
+            import _socket
+
+            socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+            socket.connect(os.path.join(_place, "socket"))
+            self.socket = socket
         except (OSError, ImportError):
+            return
+        rank = os.environ.get("RANK", "")
+        self.send("hello", parent=os.getppid(), rank=int(rank) if rank.isdigit() else None)
+
+    def flush(self):
+        lines, self.lines, self.sent = self.lines, [], _now()
+        try:
+            if lines and self.socket is not None and self.pid == os.getpid():
+                self.socket.sendall(("\n".join(lines) + "\n").encode())
+        except OSError:
             self.socket = None
 
 
-_send = _Channel().send
+_channel = _Channel()
+_send = _channel.send
 
 
 class _State(_local):

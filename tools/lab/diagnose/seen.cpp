@@ -27,6 +27,7 @@ void Work::add(const BatchMade& batch) {
   }
   if (batches.size() >= Seen::max_kept) return;
   batches.push_back(batch);
+  batches.back().detailed = !batch.spans.empty();
   batches.back().spans.clear();
 }
 

@@ -79,14 +79,20 @@ TEST(UnitDiagnoseCurve, grows_with_workers_until_the_cores_are_busy) {
   EXPECT_DOUBLE_EQ(costs.rate(1), 100);
   EXPECT_DOUBLE_EQ(costs.rate(4), 400);
   EXPECT_DOUBLE_EQ(costs.rate(8), 400);
-  EXPECT_DOUBLE_EQ(costs.delivered(0, 0.1), 50) << "one after the other";
-  EXPECT_DOUBLE_EQ(costs.delivered(8, 0.1), 100) << "all that the loop takes";
+}
+
+TEST(UnitDiagnoseCurve, a_step_takes_time_and_cores) {
+  Costs costs{.samples = 10, .cpu = 0.1, .step = 0.1, .cores = 4};
+  EXPECT_DOUBLE_EQ(costs.delivered(0), 50) << "one after the other";
+  EXPECT_DOUBLE_EQ(costs.delivered(8), 100) << "all that the loop takes";
+  costs.step_cpu = 0.4;
+  EXPECT_DOUBLE_EQ(costs.delivered(8), 80) << "0.5 s of work on 4 cores";
 }
 
 TEST(UnitDiagnoseCurve, workers_that_wait_for_storage_need_no_cores) {
-  const Costs costs{.samples = 10, .cpu = 0.01, .blocked = 0.09, .cores = 2};
+  const Costs costs{.samples = 10, .cpu = 0.01, .blocked = 0.09, .step = 0.0125, .cores = 2};
   EXPECT_DOUBLE_EQ(costs.rate(8), 800);
-  EXPECT_EQ(enough_workers(costs, 0.0125, 16), 8U);
+  EXPECT_EQ(enough_workers(costs, 16), 8U);
 }
 
 TEST(UnitDiagnoseCurve, the_loop_takes_batches_one_at_a_time) {

@@ -15,7 +15,7 @@ struct MadeLoop {
   double start = 0.03;  // of an epoch, before its first batch
   double worker_start = 0.01;
   double cpu = 0.07, blocked = 0, delay = 0;  // of a batch
-  double put = 0, receive = 0, pin = 0;
+  double put = 0, receive = 0, pin = 0, step_cpu = 0;
   double slow_wall = 0;  // of every tenth batch, if above 0
   std::uint64_t read = 0, tensors = 2, bytes = 1000, float_bytes = 0;
   std::map<std::string, tools::Span> spans{{"getitem", {0.07, 0.07, 10}}};
@@ -55,7 +55,10 @@ struct MadeLoop {
         made.spans = spans;
         add(made, workers > 0 ? 0 : 1);
         const double waits = i == 0 ? start : wait;
-        add(tools::StepBegun{now, now + waits, receive, pin, std::nullopt, std::nullopt}, 1);
+        add(
+            tools::StepBegun{
+                .begin = now, .end = now + waits, .cpu = receive, .own = step_cpu, .pin = pin},
+            1);
         now += waits + step;
       }
       add(tools::EpochEnded{now}, 1);

@@ -13,9 +13,10 @@ namespace feedrate::tools {
 
 namespace {
 
-constexpr double waits = 0.1;      // share of the time, from which the loader is the limit
-constexpr double worth_it = 1.1;   // a gain that is no error of measurement
-constexpr double main_part = 0.3;  // of a batch
+constexpr double waits = 0.1;        // share of the time, from which the loader is the limit
+constexpr double worth_it = 1.1;     // a gain that is no error of measurement
+constexpr double least_gain = 1.05;  // below it, a cause is not worth a line
+constexpr double main_part = 0.3;    // of a batch
 constexpr double seconds_of_import = 1;
 constexpr double many_tensors = 32;  // in a batch; two are usual
 constexpr double some_bytes = 4096;  // read in a batch, beside the probe's own
@@ -341,7 +342,7 @@ std::vector<Cause> causes_of(const Case& of) {
         (floats && cause.kind == CauseKind::slow_collate);
     if (!said) found.push_back(std::move(cause));
   }
-  std::erase_if(found, [](const Cause& cause) { return cause.gain < worth_it; });
+  std::erase_if(found, [](const Cause& cause) { return cause.gain < least_gain; });
   if (!found.empty() && !storage) add(format_is_none(of));
   return found;
 }

@@ -68,7 +68,7 @@ std::string rates(const Loop& loop, std::size_t columns) {
   if (loop.samples <= 0) return {};
   const std::string basis = loop.unwaited > 0
                                 ? fmt::format("from {} steps that did not wait", loop.unwaited)
-                                : "from steps that waited before, since too few did not";
+                                : "from all steps, since too few did not wait";
   return wrapped(fmt::format("It gets {} samples/s and could take {} ({}).",
                              quantity(loop.delivered()), quantity(loop.demand()), basis),
                  0, columns) +

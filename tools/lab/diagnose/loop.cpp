@@ -136,7 +136,9 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
     }
     receives.push_back(turn.cpu);
     if (turn.own > 0) owns.push_back(turn.own);
-    if (turn.wait <= std::max({short_wait, 2 * turn.cpu, waited_share * typical})) {
+    // A loop begins with full queues and slow steps, which are not typical of those that do not wait.
+    const bool warm = 4 * receives.size() > steps.size();
+    if (warm && turn.wait <= std::max({short_wait, 2 * turn.cpu, waited_share * typical})) {
       unwaited.push_back(turn.step);
     }
   }
@@ -144,7 +146,11 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   loop.pin /= std::max(1.0, static_cast<double>(turns.size()));
   if (seen.made.workers > 0) loop.receive = median(std::move(receives));
   loop.step_cpu = median(std::move(owns));
-  const bool enough = unwaited.size() >= enough_unwaited;
+  // Steps that differ wait less where they are long: those are not typical, either.
+  const double mean = loop.time / std::max(1.0, static_cast<double>(turns.size()));
+  const bool enough =
+      unwaited.size() >= std::max<std::size_t>(enough_unwaited, steps.size() / 10) &&
+      median(unwaited) <= mean;
   loop.unwaited = enough ? unwaited.size() : 0;
   loop.step = enough ? median(std::move(unwaited)) : typical;
 

@@ -128,7 +128,7 @@ for part in $(listed parts); do
   case $part in
     resize) recipes=(none+resize:size=64+center-crop:size=40 none+resize:size=300+center-crop:size=224) ;;
     random-resized-crop) recipes=(none+random-resized-crop+flip+rgb none+random-resized-crop:size=96+grey) ;;
-    random-crop) recipes=(none+resize:size=64+random-crop:size=72:pad=8+flip) ;;
+    random-crop) recipes=(none+resize:size=64+random-crop:size=56+flip) ;;
     center-crop | rgb | grey) recipes=(imagenet-eval+"$part") ;;
     *) recipes=(imagenet-train+"$part") ;;
   esac

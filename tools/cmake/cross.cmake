@@ -26,18 +26,20 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(prefixes ${CMAKE_FIND_ROOT_PATH})
+list(REMOVE_ITEM prefixes "${FEEDRATE_SYSROOT}") # there when this file is read again
+set(CMAKE_FIND_ROOT_PATH ${prefixes} ${FEEDRATE_SYSROOT})
 get_property(trying GLOBAL PROPERTY IN_TRY_COMPILE)
 if(NOT trying) # which is told no PREFIX
   set(pkgconfig ${FEEDRATE_SYSROOT}/usr/lib/${FEEDRATE_TARGET}/pkgconfig ${FEEDRATE_SYSROOT}/usr/share/pkgconfig)
   set(ENV{PKG_CONFIG_SYSROOT_DIR} ${FEEDRATE_SYSROOT})
-  if(CMAKE_FIND_ROOT_PATH) # what lies there knows its place
-    list(TRANSFORM CMAKE_FIND_ROOT_PATH APPEND /lib/pkgconfig OUTPUT_VARIABLE pkgconfig)
+  if(prefixes) # what lies there knows its place
+    list(TRANSFORM prefixes APPEND /lib/pkgconfig OUTPUT_VARIABLE pkgconfig)
     set(ENV{PKG_CONFIG_SYSROOT_DIR} "")
   endif()
   string(JOIN ":" pkgconfig ${pkgconfig})
   set(ENV{PKG_CONFIG_LIBDIR} ${pkgconfig})
 endif()
-list(APPEND CMAKE_FIND_ROOT_PATH ${FEEDRATE_SYSROOT})
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
   set(CMAKE_CROSSCOMPILING_EMULATOR env) # runs them as they are

@@ -103,3 +103,8 @@ install(CODE "
   set(DIRECTORIES [[${FEEDRATE_LICENSES}]])
   set(INTO feedrate/licenses)" COMPONENT python EXCLUDE_FROM_ALL)
 install(SCRIPT tools/cmake/licenses.cmake COMPONENT python EXCLUDE_FROM_ALL)
+file(GLOB nanobind_license ${nanobind_DIR}/../../nanobind-${nanobind_VERSION}.dist-info/licenses/LICENSE)
+if(nanobind_license) # of what is compiled into the module, with a header under the MIT licence that states it
+  install(FILES ${nanobind_license} ${nanobind_DIR}/../ext/robin_map/include/tsl/robin_map.h
+    DESTINATION feedrate/licenses/nanobind COMPONENT python EXCLUDE_FROM_ALL)
+endif()

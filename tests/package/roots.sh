@@ -18,18 +18,24 @@ shift $(($# > 0))
 roots=$source/build/roots
 work=$(mktemp -d)
 root=$work/none
-trap 'leave_root "$root" && rm -rf --one-file-system "$work"' EXIT
+formats=/proc/sys/fs/binfmt_misc registered=no
+leave() {
+  [ $registered = no ] || echo -1 >$formats/qemu-aarch64
+  leave_root "$root" && rm -rf --one-file-system "$work"
+}
+trap leave EXIT
 skip() { echo "roots: skipped: $*" >&2; exit 77; }
 fail() { echo "roots: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || skip "chroot needs root"
 command -v mmdebstrap >/dev/null || skip "no mmdebstrap (tools/install-deps.sh aarch64)"
 
-# The kernel starts ARM's programs by QEMU, here and in a root.
+# The kernel starts ARM's programs by QEMU, here and in a root, while this runs.
 emulate_arm() {
-  local formats=/proc/sys/fs/binfmt_misc
   command -v qemu-aarch64-static >/dev/null || skip "no qemu-aarch64-static (tools/install-deps.sh aarch64)"
   [ -e $formats/register ] || mount -t binfmt_misc binfmt_misc $formats || skip "no binfmt_misc"
-  [ -e $formats/qemu-aarch64 ] || cat /usr/lib/binfmt.d/qemu-aarch64.conf >$formats/register || skip "no binfmt_misc"
+  [ -e $formats/qemu-aarch64 ] && return
+  cat /usr/lib/binfmt.d/qemu-aarch64.conf >$formats/register || skip "no binfmt_misc"
+  registered=yes
 }
 
 make_root() { # NAME: leaves its path in $made
@@ -49,7 +55,10 @@ make_root() { # NAME: leaves its path in $made
   mv "$made.partial" "$made"
 }
 
-here() { chroot "$root" /usr/bin/env -i "PATH=/env/bin:$paths" HOME=/tmp "$@"; }
+here() {
+  chroot "$root" /usr/bin/env -i "PATH=/env/bin:$paths" HOME=/tmp \
+    FEEDRATE_EMULATED=$([ "$processor" = x86_64 ] && echo 0 || echo 1) "$@"
+}
 
 # use NAME WHEEL…: installs the wheels and tests them; one line.
 use() {

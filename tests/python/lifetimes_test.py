@@ -260,6 +260,8 @@ print("destroyed")
 class HostileForks(unittest.TestCase):
     def in_child(self, work):
         """What `work` says in a forked child."""
+        if os.environ.get("FEEDRATE_EMULATED") == "1":
+            self.skipTest("a process of QEMU may hang when one with threads forks")
         read, write = os.pipe()
         child = os.fork()
         if child == 0:

@@ -98,7 +98,7 @@ def as_if_pinning():
     torch.Tensor.pin_memory = lambda self, *_: time.sleep(0.02) or self
 
 
-WORKERS = {"more-workers-than-cores": 8, "too-few-workers": 1}
+WORKERS = {"more-workers-than-cores": 8, "too-few-workers": 1, "float32": 1}
 MODEL = {"model": 0.06, "float32": 0.0005, "slow-sample": 0.01, "too-few-workers": 0.008}  # s of a step
 EPOCHS = {"workers-restarted": 6, "slow-spawn": 3, "slow-sample": 4}
 

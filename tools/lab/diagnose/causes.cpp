@@ -334,8 +334,8 @@ std::vector<Cause> causes_of(const Case& of) {
   add(more_than_cores(of));
   if (found.empty() && add(slow_sample(of))) return found;
   const bool storage = add(slow_storage(of));
-  add(too_few(of));
   const bool floats = add(float32(of));
+  add(too_few(of));
   for (Cause& cause : stages(of)) {
     const bool said =
         (storage && (cause.kind == CauseKind::your_code || cause.kind == CauseKind::decoding)) ||

@@ -9,6 +9,7 @@
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
 #include "tools/console/advised_error.h"
+#include "tools/console/bars.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/console/terminal.h"
@@ -37,7 +38,11 @@ int run_diagnose(const DiagnoseRequest& options) {
     return run_with_probe(options.command, listener.directory(),
                           options.json ? OutputTo::our_stderr : OutputTo::our_stdout);
   });
-  Diagnosis found = diagnose(listener.finish(), options.command, usable_cores());
+  const Seen seen = listener.finish();
+  for (const std::string& trouble : seen.troubles) {
+    warn("the probe could not watch " + harmless(trouble));
+  }
+  Diagnosis found = diagnose(seen, options.command, usable_cores());
   found.code = ended.signal != 0 ? 128 + ended.signal : ended.code;
   if (options.json) {
     print(found.json());

@@ -140,7 +140,7 @@ load $jpegs --recipe imagenet-train+rand-augment+mixup --pixels f32 \
   --mean 123.675,116.28,103.53 --deviation 58.395,57.12,57.375
 load $jpegs --recipe imagenet-train --decode scaled
 load written/cifar10/lmdb-raw --weights balanced --draws 300
-load written/cifar10/lmdb-raw --groups 4x3
+load written/cifar10/lmdb-raw --groups 4x3 --batch 48
 step "$digests loads have the same digests"
 [ $digests -ge 60 ] || fail "too few loads were compared"
 

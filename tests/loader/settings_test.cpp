@@ -123,7 +123,8 @@ TEST(UnitSettings, a_setting_that_does_not_suit_the_dataset_is_named_as_the_call
   const auto refused = [&](const LoaderSettings& settings, const char* message) {
     expect_error([&] { set_up(settings, dataset, nullptr, Spelling::shell); }, {message});
   };
-  refused({.last = LastBatch::drop}, "--last: an epoch of 50 images gives rank 0 of 1 no batch (of 64 images)");
+  refused({.last = LastBatch::drop},
+          "--last: an epoch of 50 images gives rank 0 of 1 no batch (of 64 images)");
   refused({.start = {0, 61}}, "--from: position 61 is beyond the 50 images");
   refused({.pixels = PixelType::f32, .mean = {1, 2}}, "--mean: ");
   refused({.pixels = PixelType::f32, .deviation = {3, 2}}, "--deviation: ");

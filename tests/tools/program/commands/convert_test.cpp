@@ -57,7 +57,8 @@ TEST_F(CommandsConvert,
   const std::vector<std::string> names{"data.mdb",  "data.rec",         "labels.txt",
                                        "map.txt",   "train-000000.tar", "train-00000-of-00001",
                                        "train.idx", "train_map.txt"};
-  const std::vector<Example> images = make_examples({32, 48, 3}, static_cast<std::uint32_t>(2 * names.size()));
+  const std::vector<Example> images =
+      make_examples({32, 48, 3}, static_cast<std::uint32_t>(2 * names.size()));
   write_dataset(container("folder"), png_codec, directory_ / "made", images);
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / "made"))

@@ -77,4 +77,17 @@ std::optional<Interval> ratio_interval(std::span<const double> before,
   return Interval{std::exp(difference - half), std::exp(difference + half)};
 }
 
+std::optional<Interval> paired_ratio_interval(std::span<const double> before,
+                                              std::span<const double> after) {
+  if (before.size() != after.size()) return std::nullopt;
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!(before[i] > 0) || !(after[i] > 0)) return std::nullopt;
+    logarithms.push_back(std::log(after[i] / before[i]));
+  }
+  const std::optional<Interval> found = mean_interval(logarithms);
+  if (!found) return std::nullopt;
+  return Interval{std::exp(found->low), std::exp(found->high)};
+}
+
 }  // namespace feedrate::formats

@@ -32,4 +32,10 @@ std::optional<Interval> mean_interval(std::span<const double> values);
 std::optional<Interval> ratio_interval(std::span<const double> before,
                                        std::span<const double> after);
 
+/// The same of values that were measured in turns, so that the first of both saw one state of the
+/// machine, and so on: by Student's t from the logarithms of their ratios. Absent if there are fewer
+/// than two pairs, or not as many of each.
+std::optional<Interval> paired_ratio_interval(std::span<const double> before,
+                                              std::span<const double> after);
+
 }  // namespace feedrate::formats

@@ -62,5 +62,18 @@ TEST(UnitStatistics, a_ratio_of_single_or_zero_values_has_no_interval) {
   EXPECT_NEAR(ratio_interval(same, same)->high, 1, 1e-12);
 }
 
+TEST(UnitStatistics, pairs_tell_a_ratio_that_a_drift_of_both_hides) {
+  const std::vector<double> before{9000, 8000, 7000}, after{8560, 7600, 6640};
+  const auto paired = paired_ratio_interval(before, after);
+  ASSERT_TRUE(paired);
+  EXPECT_LT(paired->high, 1);
+  EXPECT_GT(ratio_interval(before, after)->high, 1);
+  EXPECT_LT(paired->low, 0.95);
+  EXPECT_GT(paired->high, 0.95);
+  EXPECT_FALSE(paired_ratio_interval(before, std::vector<double>{1, 2}));
+  EXPECT_FALSE(paired_ratio_interval(before, std::vector<double>{1, 2, 0}));
+  EXPECT_FALSE(paired_ratio_interval(std::vector<double>{1}, std::vector<double>{2}));
+}
+
 }  // namespace
 }  // namespace feedrate::formats

@@ -55,6 +55,27 @@ TEST(UnitVerdict, equal_formats_at_equal_threads_are_any_of_the_formats) {
   EXPECT_EQ(verdict.answer, "1 loader thread is enough; any format will do");
 }
 
+TEST(UnitVerdict, a_difference_counts_where_the_rounds_carry_it) {
+  // The machine slows down from round to round, and both with it.
+  Row first = delivered("lmdb", 1, 8000, 50), second = delivered("recordio", 1, 6800, 50);
+  first.repeats = {9000, 8000, 7000};
+  second.repeats = {7660, 6800, 5940};
+  const StudyVerdict apart = verdict_of({demand(48000), first, second});
+  EXPECT_TRUE(testing::has(apart.answer, "; best format: lmdb × raw")) << apart.answer;
+  EXPECT_TRUE(testing::has(apart.details, "Beside it: recordio × raw 15 % slower."))
+      << apart.details;
+  // Much slower in one round, and faster in another.
+  first.repeats = {8100, 8000, 7900};
+  second.repeats = {6500, 8200, 6800};
+  const StudyVerdict undecided = verdict_of({demand(48000), first, second});
+  EXPECT_TRUE(testing::has(undecided.answer, "; best format, if any: lmdb × raw"))
+      << undecided.answer;
+  EXPECT_TRUE(testing::has(undecided.details,
+                           "Not beyond the noise of the rounds: recordio × raw 15 % slower; about "
+                           "--repeat "))
+      << undecided.details;
+}
+
 TEST(HostileVerdict, a_demand_of_zero_gives_no_share) {
   const StudyVerdict verdict =
       verdict_of({demand(0), delivered("lmdb", 1, 0, 1), delivered("recordio", 1, 0, 1)});

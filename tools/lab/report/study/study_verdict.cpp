@@ -10,6 +10,7 @@
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
+using namespace formats;
 using loader::Limit;
 
 namespace {
@@ -89,22 +90,60 @@ std::string equals_sentence(const std::vector<Candidate>& best) {
                      names.size() == 1 ? "is" : "are");
 }
 
-/// How the remaining formats compare.
-std::string others_sentence(const Study& study, const std::vector<Candidate>& best) {
-  const double chosen = best.front().point->rate;
-  std::vector<std::string> others;
+/// How many times as fast `other` is as `one`. Points of a study are measured in turns, each once a
+/// round. Absent for fewer than three rounds, which would say nothing.
+std::optional<Interval> ratio_of(const Point& one, const Point& other) {
+  constexpr std::size_t min_rounds = 3;
+  if (std::min(one.repeats.size(), other.repeats.size()) < min_rounds) return std::nullopt;
+  return one.repeats.size() == other.repeats.size()
+             ? paired_ratio_interval(one.repeats, other.repeats)
+             : ratio_interval(one.repeats, other.repeats);
+}
+
+/// The formats that are not as fast as the chosen one.
+struct Others {
+  std::vector<std::string> slower;
+  std::vector<std::string> undecided;  // slower, but not beyond the noise of the rounds
+  std::size_t repeats = 0;             // that would decide about all of them, about
+};
+
+/// Rounds after which an interval as wide as this no longer holds 1.
+std::size_t deciding_repeats(const Interval& ratio, std::size_t rounds) {
+  constexpr double max_repeats = 99;
+  const double middle = std::abs(std::log(ratio.low * ratio.high)) / 2;
+  const double half = std::log(ratio.high / ratio.low) / 2;
+  const double wanted = static_cast<double>(rounds) * half * half / (middle * middle);
+  return static_cast<std::size_t>(std::clamp(std::ceil(wanted) + 1, 1.0, max_repeats));
+}
+
+Others others_of(const Study& study, const std::vector<Candidate>& best) {
+  const Point& chosen = *best.front().point;
+  Others others;
   for (const Curve& curve : study.curves) {
     const bool is_best = std::ranges::find(best, &curve, &Candidate::curve) != best.end();
-    if (is_best || curve.delivered.empty() || chosen <= 0) continue;
+    if (is_best || curve.delivered.empty() || chosen.rate <= 0) continue;
     const Point& point = knee(curve.delivered);
-    const double percent = 100 * (point.rate / chosen - 1);
-    const bool same = point.threads == best.front().point->threads;
-    others.push_back(fmt::format("{} {:.0f} % {}{}", curve.format, std::abs(percent),
-                                 percent < 0 ? "slower" : "faster",
-                                 same ? "" : " with " + loader_threads(point.threads)));
+    const double percent = 100 * (point.rate / chosen.rate - 1);
+    const std::optional<Interval> ratio = ratio_of(chosen, point);
+    const bool undecided = ratio && ratio->low <= 1 && ratio->high >= 1;
+    const bool same = point.threads == chosen.threads;
+    (undecided ? others.undecided : others.slower)
+        .push_back(fmt::format("{} {:.0f} % {}{}", curve.format, std::abs(percent),
+                               percent < 0 ? "slower" : "faster",
+                               same ? "" : " with " + loader_threads(point.threads)));
+    if (undecided)
+      others.repeats = std::max(others.repeats, deciding_repeats(*ratio, chosen.repeats.size()));
   }
-  if (others.empty()) return {};
-  return fmt::format(" Beside it: {}.", fmt::join(others, ", "));
+  return others;
+}
+
+std::string others_sentence(const Others& others) {
+  std::string text;
+  if (!others.slower.empty()) text = fmt::format(" Beside it: {}.", fmt::join(others.slower, ", "));
+  if (others.undecided.empty()) return text;
+  return text +
+         fmt::format(" Not beyond the noise of the rounds: {}; about --repeat {} would tell.",
+                     fmt::join(others.undecided, ", "), others.repeats);
 }
 
 StudyVerdict choice(const Candidate& chosen) {
@@ -165,13 +204,15 @@ StudyVerdict judge(const Study& study) {
   const bool is_fed = found.limit == Limit::trainer;
   verdict.answer = is_fed ? enough_threads_text(point->threads)
                           : fmt::format("Use {}", loader_threads(point->threads));
-  verdict.answer += any_format        ? "; any format will do"
-                    : all.size() == 1 ? " with " + verdict.format
-                                      : "; best format: " + verdict.format;
+  const Others others = others_of(study, best);
+  verdict.answer += any_format                 ? "; any format will do"
+                    : all.size() == 1          ? " with " + verdict.format
+                    : others.undecided.empty() ? "; best format: " + verdict.format
+                                               : "; best format, if any: " + verdict.format;
   const std::string advice = is_fed ? "" : advice_text(found);
   if (!advice.empty()) verdict.details = " " + advice;
   if (!any_format) verdict.details += equals_sentence(best);
-  verdict.details += others_sentence(study, best);
+  verdict.details += others_sentence(others);
   return verdict;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 // Fetched once: looking up SHA-256 by name costs more than hashing an MNIST image.
 const EVP_MD* algorithm() {
-  // Where it found no memory to begin with, other calls would read what is not there.
+  // If OpenSSL could not start for want of memory, its other calls would crash.
   if (OPENSSL_init_crypto(0, nullptr) != 1) throw std::bad_alloc();
   static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   if (fetched == nullptr) throw Error("OpenSSL offers no SHA-256");

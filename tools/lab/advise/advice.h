@@ -11,7 +11,7 @@
 
 namespace feedrate::tools {
 
-/// Of the text: of names, and of a page.
+/// Widths of the text in columns: of the names in its tables, and of the page.
 inline constexpr std::size_t advice_name_columns = 32;
 inline constexpr std::size_t advice_page_columns = 100;
 

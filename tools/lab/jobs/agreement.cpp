@@ -74,6 +74,7 @@ Probe probe_of(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
   try {
     const Sample sample = dataset.read(index, scratch);
     probe.label = sample.label;
+    if (!sample.shape.plausible()) return probe;
     Buffer pixels(sample.shape.bytes());
     decode(sample, pixels);
     probe.image = sample_digest(0, {sample.shape, pixels});

@@ -10,7 +10,7 @@ unsigned fork_generation();
 
 /// Remembers that this process has started loader threads.
 void note_threads();
-/// Whether it, or a process that it was forked from, had.
+/// Whether a process that it was forked from had: threads that are missing here.
 bool threads_before_fork();
 
 }  // namespace feedrate::tools

@@ -1,6 +1,7 @@
 """Prints the stub of feedrate._json, what commands return, from the schema of what they print: python_json.py PROGRAM"""
 
 import json
+import keyword
 import subprocess
 import sys
 
@@ -51,6 +52,8 @@ class Stub:
             inner = self.type_of(value, name + camel(key))
             if key not in schema.get("required", []):
                 inner = f"NotRequired[{inner}]"
+            if not key.isidentifier() or keyword.iskeyword(key):
+                sys.exit(f"python_json: {name}.{key}: a key of --json has to be a name in Python, and no keyword")
             lines.append(f"    {key}: {inner}")
             if "description" in value:
                 lines.append(f"    {value['description']!r}")

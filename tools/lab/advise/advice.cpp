@@ -282,7 +282,7 @@ void for_each_field(const FedAll& all, const Field& field) {
   field("demand", demand.images_per_second, {"of all together", Unit{"images/s"}, Digits{1}});
   field("estimated", demand.estimated,
         {"whether it was computed from multiply-adds; half or double is then as likely"});
-  field("from", demand.from, {"the rate that it follows from"});
+  field("rate", demand.from, {"the rate that it follows from"});
   field("hidden_cores_error_percent",
         only_if(all.feeding.hidden_cores_error.has_value(),
                 100 * all.feeding.hidden_cores_error.value_or(0)),

@@ -166,7 +166,7 @@ TEST(CommandsAdvise, answers_for_devices_that_are_not_here) {
   EXPECT_EQ(object.at("demand"), 2e7);
   EXPECT_EQ(object.at("consumer"), "2 DREAM");
   const auto& feeding = object.at("feeding");
-  EXPECT_EQ(feeding.at("from").at("images_per_second"), 1e7);
+  EXPECT_EQ(feeding.at("rate").at("images_per_second"), 1e7);
   EXPECT_GE(feeding.at("variants").at(0).at("cores"), 2);
   EXPECT_EQ(feeding.at("variants").size(), 1 + object.at("alternatives").size());
 }

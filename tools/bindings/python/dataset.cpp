@@ -3,10 +3,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "loader/read_pixels.h"
+#include "loader/render_view.h"
 #include "tools/bindings/python/native.hpp"
 
 namespace feedrate::tools {
@@ -64,6 +66,47 @@ nb::tuple decoded(const OpenDataset& dataset, std::uint64_t index) {
       sample.label, text(sample.name), boxes);
 }
 
+// Of a rectangle or a size.
+using Numbers = std::vector<std::int32_t>;
+
+loader::View view_of(const Numbers& crop, const Numbers& size, const Numbers& window,
+                     bool mirrored) {
+  for (const Numbers* one : {&crop, &size, &window}) {
+    if (one->size() != (one == &size ? 2U : 4U)) throw nb::value_error("a rectangle has 4 numbers");
+    if (std::any_of(one->begin() + (one == &crop ? 2 : 0), one->end(),
+                    [](std::int32_t number) { return number < 0; })) {
+      throw nb::value_error("a size is not negative");
+    }
+  }
+  const auto at = [](const Numbers& of, std::size_t place) {
+    return static_cast<std::uint32_t>(of[place]);
+  };
+  return {.y = crop[0],
+          .x = crop[1],
+          .height = at(crop, 2),
+          .width = at(crop, 3),
+          .scaled_height = at(size, 0),
+          .scaled_width = at(size, 1),
+          .window = {at(window, 0), at(window, 1), at(window, 2), at(window, 3)},
+          .mirrored = mirrored};
+}
+
+nb::object viewed(const OpenDataset& dataset, std::uint64_t index, const Numbers& crop,
+                  const Numbers& size, const Numbers& window, bool mirrored,
+                  std::uint32_t channels) {
+  const loader::View view = view_of(crop, size, window, mirrored);
+  auto pixels = std::make_unique<Buffer>();
+  {
+    const OthersRun others_run;
+    loader::render_view(*dataset.data, index, view, channels, *pixels);
+  }
+  std::byte* first = pixels->data();
+  const nb::capsule owner(pixels.release(),
+                          [](void* held) noexcept { delete static_cast<Buffer*>(held); });
+  return array(first, {view.window.height, view.window.width, channels}, nb::dtype<std::uint8_t>(),
+               owner);
+}
+
 nb::tuple place(const OpenDataset& dataset, std::uint64_t index) {
   const SamplePlace place = dataset.data->place(index);
   return nb::make_tuple(text(place.file.native()), place.offset);
@@ -79,6 +122,13 @@ void add_dataset(nb::module_& module) {
            nb::sig("def sample(self, index: int) -> tuple[object, int, str, "
                    "list[tuple[float, float, float, float]]]"),
            "(image, label, name, boxes)")
+      .def("view", &viewed, nb::arg("index"), nb::arg("crop"), nb::arg("size"), nb::arg("window"),
+           nb::arg("mirrored"), nb::arg("channels"),
+           nb::sig("def view(self, index: int, crop: tuple[int, int, int, int], size: tuple[int, "
+                   "int], window: tuple[int, int, int, int], mirrored: bool, channels: int) -> "
+                   "object"),
+           "The image as a loader would put it into a batch under that view; see "
+           "loader/pixels/view.h. (y, x, height, width), (height, width).")
       .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.members.empty(); })
       .def("place", &place, nb::arg("index"),
            nb::sig("def place(self, index: int) -> tuple[str, int]"), "(file, offset in bytes)");

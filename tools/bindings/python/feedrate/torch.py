@@ -12,6 +12,8 @@ import torch.utils.data
 
 from feedrate import _data, _native
 from feedrate._given import expect_flag, expect_function
+from feedrate._like import Difference, difference, likeness_of, loader_like
+from feedrate._like_transforms import Unlike
 from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from feedrate._keywords import EpochKeywords
     from feedrate._torch_keywords import TorchKeywords
 
-__all__ = ["DataLoader", "Dataset"]
+__all__ = ["DataLoader", "Dataset", "Difference", "like", "pixel_difference"]
 
 T = TypeVar("T")
 _cuda: Any = torch.cuda  # without types in part
@@ -194,6 +196,7 @@ class DataLoader(Generic[T]):
         self._pins = pin_memory is not False and torch.cuda.is_available()
         if pin_memory and not self._pins:
             warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
+        self._notes: list[str] = []  # how it differs from a loader that it is like
         self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
@@ -324,6 +327,44 @@ class DataLoader(Generic[T]):
             tell_epoch(sampler, epoch)
             self._loader._reorder(read_order(sampler, self._source))
             self._epoch_read = epoch
+
+
+def like(
+    loader: torch.utils.data.DataLoader[Any],
+    *,
+    threads: int | None = None,
+    directory: str | os.PathLike[str] | None = None,
+) -> DataLoader[Any]:
+    """A `DataLoader` that yields what one of PyTorch's does: the same samples, shapes, types and number of
+    batches, and the numbers drawn for each sample from the same distributions.
+
+    Its dataset is an ImageFolder, ImageNet, CIFAR10, CIFAR100, MNIST or FashionMNIST of torchvision, an
+    ImageDataset of timm, or a Subset of one; its transform is made of torchvision's, v1 or v2, that are
+    parts of recipes here. Folders are read where they lie. The sampler is taken as the argument of
+    `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your own is called
+    with images that are ready.
+
+    Args:
+        loader: it is left as it is, and is not iterated over.
+        threads: in place of its num_workers, of which 0 becomes 1.
+        directory: where the data are converted to, or were before: folders to RecordIO, CIFAR and MNIST to
+            LMDB. None: only the latter are, in a temporary directory, which goes with the dataset.
+
+    Raises ValueError for a loader that yields what Feedrate does not make: all the reasons."""
+    try:
+        return loader_like(likeness_of(loader, threads, directory))
+    except Unlike as unlike:
+        raise ValueError(f"Feedrate has nothing like this loader: {unlike}") from None
+
+
+def pixel_difference(loader: torch.utils.data.DataLoader[Any], samples: int = 100) -> Difference:
+    """How much the pixels of `like(loader)` differ from those of `loader`, from 0 to 255, where the random
+    numbers are the same: those that torchvision draws are forced upon Feedrate. Of samples at equal
+    distances. Leaves random states as they were. Raises ValueError as `like` does."""
+    try:
+        return difference(likeness_of(loader, None, None), samples)
+    except Unlike as unlike:
+        raise ValueError(f"Feedrate has nothing like this loader: {unlike}") from None
 
 
 def _share() -> tuple[int, int]:

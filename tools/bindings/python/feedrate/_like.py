@@ -1,0 +1,186 @@
+"""`feedrate.torch.like`: from a DataLoader of PyTorch, one of ours that yields the same."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sys
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple
+
+import torch
+from torch.utils import data
+
+from feedrate._like_data import Found, found_in
+from feedrate._like_transforms import Plan, Unlike, View, plan_of
+
+if TYPE_CHECKING:
+    from feedrate.torch import DataLoader
+
+
+class Likeness(NamedTuple):
+    """What a DataLoader of PyTorch's is here."""
+
+    found: Found
+    plan: Plan
+    options: dict[str, Any]  # of feedrate.torch.DataLoader
+    notes: list[str]  # sentences: what is otherwise
+
+
+def likeness_of(theirs: Any, threads: int | None, directory: str | os.PathLike[str] | None) -> Likeness:
+    """Raises Unlike, whose text is every reason that was found."""
+    if not isinstance(theirs, data.DataLoader):
+        raise TypeError(f"loader: expected a torch.utils.data.DataLoader, found {theirs!r}")
+    reasons: list[str] = []
+    found = _unless(reasons, lambda: found_in(theirs.dataset, None if directory is None else os.fspath(directory)))
+    transform = found.transform if found is not None else getattr(theirs.dataset, "transform", None)
+    plan = _unless(reasons, lambda: plan_of(transform, found.channels if found is not None else None))
+    if theirs.batch_size is None and theirs.batch_sampler is None:
+        reasons.append("it does not batch its samples")
+    if found is None or plan is None or reasons:
+        raise Unlike("; ".join(reasons))
+    notes: list[str] = []
+    options = _options(theirs, plan, threads, notes)
+    return Likeness(found, plan, options, notes)
+
+
+def _unless(reasons: list[str], make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except Unlike as unlike:
+        reasons.append(str(unlike))
+    return None
+
+
+def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "recipe": plan.recipe,
+        "pixels": plan.pixels,
+        "layout": "nchw",
+        "threads": threads if threads is not None else max(1, theirs.num_workers),
+        "pin_memory": theirs.pin_memory,
+        "persistent_workers": theirs.persistent_workers or theirs.num_workers == 0,
+        "transform": _collated(theirs.collate_fn, notes),
+    }
+    if plan.pixels == "f32":
+        given |= {"mean": plan.mean, "deviation": plan.deviation}
+    _take_order(theirs, given)
+    if theirs.worker_init_fn is not None:
+        notes.append("its worker_init_fn is not called: there are no workers")
+    return given
+
+
+def _take_order(theirs: Any, given: dict[str, Any]) -> None:
+    batches = theirs.batch_sampler
+    sampler = theirs.sampler
+    if type(batches) is data.BatchSampler:
+        given["batch_size"], given["drop_last"] = batches.batch_size, batches.drop_last
+        sampler = batches.sampler
+        given["sampler"] = sampler
+    else:
+        given["batch_sampler"] = batches
+    if type(sampler) is data.DistributedSampler and "sampler" in given:
+        return  # it states its seed, which is that of all ranks, and this one's share
+    given["rank"], given["ranks"] = 0, 1  # as theirs, which knows of no ranks
+    if getattr(sampler, "generator", None) is None or "sampler" not in given:
+        generator = theirs.generator
+        given["seed"] = torch.initial_seed() if generator is None else generator.initial_seed()
+
+
+def _collated(collate: Any, notes: list[str]) -> Callable[..., Any] | None:
+    """What makes of images and labels the batch that theirs is."""
+    name = getattr(collate, "__name__", "")
+    if collate is data.default_collate:
+        return _listed
+    if name == "fast_collate" and getattr(collate, "__module__", "") == "timm.data.loader":
+        return None  # (images, labels)
+    notes.append(f"its collate_fn is called with images that are ready: Python's speed ({name or type(collate).__name__})")
+    return _Collated(collate)
+
+
+def _listed(images: torch.Tensor, labels: torch.Tensor) -> list[torch.Tensor]:
+    return [images, labels]
+
+
+class _Collated:
+    def __init__(self, collate: Any) -> None:
+        self._collate = collate
+
+    def __call__(self, images: torch.Tensor, labels: torch.Tensor) -> Any:
+        return self._collate(list(zip(images, labels.tolist())))
+
+
+def loader_like(likeness: Likeness) -> DataLoader[Any]:
+    from feedrate.torch import DataLoader
+
+    dataset: Any = likeness.found.source.dataset
+    if likeness.found.source.within is not None:
+        dataset = data.Subset(dataset, likeness.found.source.within)
+    made: DataLoader[Any] = DataLoader(dataset, **likeness.options)
+    made._notes = likeness.notes
+    return made
+
+
+# How much its pixels differ.
+
+
+class Difference(NamedTuple):
+    """Between pixels of 0 ... 255 as theirs and ours make them of the same samples and drawn numbers."""
+
+    largest: float
+    mean: float
+    samples: int
+    left_out: list[str]
+    """What both went without: changes of colours, whose arithmetic is Pillow's."""
+
+
+@contextlib.contextmanager
+def kept_random_states() -> Iterator[None]:
+    """Whatever draws random numbers within, Python's, NumPy's and PyTorch's are then as before."""
+    states = torch.get_rng_state(), random.getstate()
+    numpy: Any = sys.modules.get("numpy")
+    numpys = numpy.random.get_state() if numpy is not None else None
+    try:
+        yield
+    finally:
+        torch.set_rng_state(states[0])
+        random.setstate(states[1])
+        if numpy is not None:
+            numpy.random.set_state(numpys)
+
+
+def difference(likeness: Likeness, samples: int) -> Difference:
+    """Draws the numbers of theirs, forces them upon ours, and leaves Python's random states as they were."""
+    source = likeness.found.source
+    size = len(source.dataset) if source.within is None else len(source.within)
+    count = min(samples, size)
+    largest, total, values = 0.0, 0.0, 0
+    with kept_random_states():
+        for number in range(count):
+            at = number * size // count
+            index = at if source.within is None else source.within[at]
+            distance = _distance(likeness, index)
+            largest = max(largest, float(distance.max()))
+            total += float(distance.sum(dtype=torch.float64))
+            values += distance.numel()
+    left_out = [step.parts.partition(":")[0] for step in likeness.plan.steps if not step.compared]
+    return Difference(largest, total / max(1, values), count, left_out)
+
+
+def _distance(likeness: Likeness, index: int) -> torch.Tensor:
+    plan = likeness.plan
+    native: Any = likeness.found.source.dataset._native
+    image = likeness.found.load(index)
+    width, height = image.size
+    views = image, View.whole(height, width)
+    for step in plan.steps:
+        views = step.force(views)
+    theirs = views[0]
+    for transform in plan.rest:
+        theirs = transform(theirs)
+    theirs = torch.as_tensor(theirs)
+    ours: Any = torch.from_dlpack(native.view(index, *views[1], int(theirs.shape[0]))).permute(2, 0, 1)
+    if plan.pixels == "u8":
+        return (theirs.float() - ours.float()).abs()
+    mean, deviation = (torch.tensor(one).view(-1, 1, 1) for one in (plan.mean, plan.deviation))
+    return (theirs * deviation + mean - ours.float()).abs()

@@ -24,7 +24,7 @@ embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.h
 embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.css)
 
 # So is the probe of `feedrate diagnose`: one file of Python, kept in parts.
-foreach(part probe_times probe_batches probe_loops probe_sweep probe_start)
+foreach(part probe_times probe_batches probe_loops probe_sweep probe_swap probe_start)
   embed(feedrate_tools ${part} ${CMAKE_SOURCE_DIR}/tools/lab/diagnose/${part}.py)
 endforeach()
 

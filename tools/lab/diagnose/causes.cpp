@@ -252,7 +252,7 @@ Cause stage_cause(const Case& of, const Stage& stage) {
   if (kind == "decode") {
     cause.kind = CauseKind::decoding;
     cause.what = fmt::format("Decoding images takes {} of a sample's time.", share);
-    cause.change = "feedrate.torch.DataLoader decodes faster; or keep smaller images";
+    cause.change = "'feedrate diagnose --swap' tries Feedrate's loader; or keep smaller images";
   } else if (kind == "transform") {
     cause.kind = CauseKind::transform;
     cause.what = fmt::format("The transform {} takes {} of a sample's time.",
@@ -324,6 +324,7 @@ std::vector<Cause> causes_of(const Case& of) {
                              share_text(of.loop.wait_share()))});
     return found;
   }
+  if (of.loop.swap.made) return found;  // what the others are about is not there
   const auto add = [&](std::optional<Cause> cause) {
     if (cause) found.push_back(*std::move(cause));
     return cause.has_value();

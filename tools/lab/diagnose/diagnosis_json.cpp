@@ -39,6 +39,46 @@ void for_each_field(const CurvePoint& point, const Field& field) {
         {"the same, by the sweep", Unit{"samples/s"}, Null{"was not swept"}, Digits{1}});
 }
 
+/// A loop's loader that Feedrate's was to replace.
+struct SwapOf {
+  SwapSeen seen{};
+  std::optional<double> before{}, after{};  // rates
+};
+
+SwapOf swap_of(const Loop& loop) {
+  SwapOf swap{.seen = loop.swap};
+  if (loop.swap.before) swap.before = loop.rate(*loop.swap.before);
+  if (loop.swap.after) swap.after = loop.rate(*loop.swap.after);
+  return swap;
+}
+
+template <class Field>
+void for_each_field(const SwapOf& of, const Field& field) {
+  const SwapSeen& swap = of.seen;
+  const bool compared = swap.pixels.has_value();
+  const PixelsDiffer pixels = swap.pixels.value_or(PixelsDiffer{});
+  field("swapped", swap.made.has_value(), {"whether Feedrate's loader took its place"});
+  field("left", unless_empty(swap.left), {"why it did not", Null{"it did"}});
+  field("threads", only_if(swap.made.has_value(), swap.made.value_or(Swapped{}).threads),
+        {"of Feedrate's loader", Null{"it was not replaced"}});
+  field("data", unless_empty(swap.made.value_or(Swapped{}).data),
+        {"what Feedrate's loader reads", Null{"it was not replaced"}});
+  field("supply_before", of.before,
+        {"rate of the script's own loader alone", Unit{"samples/s"}, Null{"not measured"},
+         Digits{1}});
+  field("supply_after", of.after,
+        {"rate of Feedrate's alone", Unit{"samples/s"}, Null{"not measured"}, Digits{1}});
+  field(
+      "pixels_largest", only_if(compared, pixels.largest),
+      {"largest difference between the pixels of both, 0 … 255", Null{"not compared"}, Digits{4}});
+  field("pixels_mean", only_if(compared, pixels.mean),
+        {"mean difference", Null{"not compared"}, Digits{4}});
+  field("pixels_samples", only_if(compared, pixels.samples),
+        {"samples that were compared", Null{"not compared"}});
+  field("not_compared", pixels.left_out, {"parts of the recipe that both went without"});
+  field("notes", swap.made.value_or(Swapped{}).notes, {"what is otherwise, as sentences"});
+}
+
 template <class Field>
 void for_each_field(const Loop& loop, const Field& field) {
   const Service& service = loop.service;
@@ -71,6 +111,8 @@ void for_each_field(const Loop& loop, const Field& field) {
   field("batch_read_bytes", only_if(made, service.read),
         {"read for a batch", Unit{"bytes"}, Null{"not seen"}, Digits{0}});
   field("stages", service.stages, {"what making a batch consists of, the largest first"});
+  const bool asked = loop.swap.made || !loop.swap.left.empty();
+  field("swap", only_if(asked, swap_of(loop)), {"what came of --swap", Null{"was not asked for"}});
 }
 
 namespace {

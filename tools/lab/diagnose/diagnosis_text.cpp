@@ -29,6 +29,13 @@ std::string stage_text(const std::string& name) {
 std::string verdict(const Diagnosis& found, std::size_t columns) {
   const Loop& loop = found.loops.front();
   std::string text;
+  if (found.causes.empty() && loop.swap.made) {
+    return wrapped(fmt::format("Feedrate's loader is the limit: the loop waits for data {} of its "
+                               "time. --threads gives it more threads.",
+                               share_text(loop.wait_share())),
+                   0, columns) +
+           "\n";
+  }
   if (found.causes.empty()) {
     return wrapped(
                fmt::format("The loop waits for data {} of its time, which none of the known causes "
@@ -127,6 +134,61 @@ std::string loop_name(const LoaderMade& made) {
   return harmless(made.dataset + ", " + made.where.substr(made.where.rfind('/') + 1));
 }
 
+std::string keep_lines(const Loop& loop) {
+  const std::string& name = loop.swap.made->name;
+  const std::string variable = name.empty() ? "loader" : harmless(name);
+  return fmt::format(
+      "  To keep it, write in {}:\n    import feedrate.torch\n    {} = feedrate.torch.like({})\n",
+      harmless(loop.made.where.substr(loop.made.where.rfind('/') + 1)), variable, variable);
+}
+
+std::string pixels_text(const PixelsDiffer& pixels) {
+  std::string text = fmt::format(
+      "The pixels of {} samples, 0 … 255, differ by {:.2g} in the mean, and by {:.2g} "
+      "at most.",
+      pixels.samples, pixels.mean, pixels.largest);
+  if (!pixels.left_out.empty()) {
+    text += fmt::format(" Not compared: {}.",
+                        harmless(fmt::format("{}", fmt::join(pixels.left_out, ", "))));
+  }
+  return text;
+}
+
+std::string swap_text(const Loop& loop, std::size_t columns) {
+  const SwapSeen& swap = loop.swap;
+  const std::string name = loop_name(loop.made);
+  if (!swap.made) {
+    if (swap.left.empty()) return {};
+    return wrapped(fmt::format("Left as it is: {}: {}.", name, harmless(swap.left)), 2, columns) +
+           "\n";
+  }
+  std::string text = wrapped(fmt::format("Swapped: {}, for {} of Feedrate's.", name,
+                                         counted(swap.made->threads, "thread")),
+                             2, columns) +
+                     "\n";
+  const auto line = [&](const std::string& sentence) {
+    text += "  " + wrapped(sentence, 2, columns) + "\n";
+  };
+  if (swap.before && swap.after) {
+    const double before = loop.rate(*swap.before), after = loop.rate(*swap.after);
+    line(fmt::format(
+        "Alone, yours supplies {} samples/s with {}, and Feedrate's {}: {:.2g} times as "
+        "many.",
+        quantity(before), counted(loop.made.workers, "worker"), quantity(after), after / before));
+  } else if (!swap.unmeasured.empty()) {
+    line("Neither was measured alone, since " + harmless(swap.unmeasured) + ".");
+  }
+  if (swap.pixels) line(pixels_text(*swap.pixels));
+  for (const std::string& note : swap.made->notes) line("Mind: " + harmless(note) + ".");
+  return text + keep_lines(loop);
+}
+
+std::string swaps(const Diagnosis& found, std::size_t columns) {
+  std::string text;
+  for (const Loop& loop : found.loops) text += swap_text(loop, columns);
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string all_loops(const Diagnosis& found) {
   if (found.loops.size() < 2) return {};
   std::string text =
@@ -146,7 +208,7 @@ std::string Diagnosis::text(std::size_t columns) const {
   if (!problem.empty()) return wrapped("No diagnosis: " + harmless(problem), 0, columns) + "\n";
   const Loop& loop = loops.front();
   return verdict(*this, columns) + rates(loop, columns) + curve_text(*this, columns) +
-         stages(loop) + all_loops(*this);
+         stages(loop) + swaps(*this, columns) + all_loops(*this);
 }
 
 }  // namespace feedrate::tools

@@ -48,6 +48,19 @@ class Members {
     }
     return all;
   }
+  std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> all;
+    const json* value = find(key);
+    if (value == nullptr || !value->is_array()) return all;
+    for (const json& one : *value) {
+      if (one.is_string()) all.push_back(one.get<std::string>());
+    }
+    return all;
+  }
+  double number(const char* key) const {
+    const json* value = find(key);
+    return value != nullptr && value->is_number() ? value->get<double>() : 0;
+  }
   std::map<std::string, Span> spans() const {
     std::map<std::string, Span> all;
     const json* object = find("spans");
@@ -109,7 +122,9 @@ Event read_event(std::string_view line) {
   const json object = json::parse(line, nullptr, false);
   if (!object.is_object()) return {};
   const Members of(object);
-  Event event{of.whole("pid").value_or(0), of.whole("loader").value_or(0), {}};
+  // A child that measures speaks for the process that it was forked from.
+  const std::uint64_t process = of.whole("owner").value_or(of.whole("pid").value_or(0));
+  Event event{process, of.whole("loader").value_or(0), {}};
   const std::string kind = of.text("event");
   if (kind == "python") event.what = PythonStarted{of.text("version"), of.text("program")};
   if (kind == "hello") {
@@ -141,6 +156,19 @@ Event read_event(std::string_view line) {
   }
   if (kind == "refused") event.what = SweepRefused{of.text("why")};
   if (kind == "pause") event.what = Paused{of.time("begin"), of.time("end")};
+  if (kind == "swapped") {
+    event.what = Swapped{of.text("name"), of.text("data"), of.whole("threads").value_or(0),
+                         of.texts("notes")};
+  }
+  if (kind == "left") event.what = SwapLeft{of.text("why")};
+  if (kind == "difference") {
+    event.what = PixelsDiffer{of.number("largest"), of.number("mean"),
+                              of.whole("samples").value_or(0), of.texts("left_out")};
+  }
+  if (kind == "before" || kind == "after") {
+    event.what = Supplied{kind == "after", of.whole("batches").value_or(0), of.time("time")};
+  }
+  if (kind == "unmeasured") event.what = SwapUnmeasured{of.text("why")};
   if (kind == "trouble") event.what = Trouble{of.text("what")};
   return event;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace feedrate::tools {
 
@@ -84,6 +85,32 @@ struct SweepRefused {
 struct Paused {
   double begin = 0, end = 0;
 };
+/// Feedrate's loader took the place of a DataLoader.
+struct Swapped {
+  std::string name{}, data{};  // of the script's variable, "": not known; where the data lie
+  std::uint64_t threads = 0;
+  std::vector<std::string> notes{};
+};
+/// It did not, and why.
+struct SwapLeft {
+  std::string why{};
+};
+/// Between the pixels of the two, 0 … 255, of the same samples and drawn numbers.
+struct PixelsDiffer {
+  double largest = 0, mean = 0;
+  std::uint64_t samples = 0;
+  std::vector<std::string> left_out{};
+};
+/// What a loader alone supplied: theirs, or Feedrate's in its place.
+struct Supplied {
+  bool swapped = false;
+  std::uint64_t batches = 0;
+  double time = 0;
+};
+/// Why the two were not measured.
+struct SwapUnmeasured {
+  std::string why{};
+};
 struct Trouble {
   std::string what{};
 };
@@ -93,7 +120,7 @@ struct Event {
   std::uint64_t loader = 0;  // within its process; 0: none
   std::variant<std::monostate, PythonStarted, ProcessSeen, TorchSeen, LoaderMade, EpochBegun,
                EpochEnded, IteratorMade, WorkerStarted, StepBegun, BatchMade, Swept, SweepRefused,
-               Paused, Trouble>
+               Paused, Swapped, SwapLeft, PixelsDiffer, Supplied, SwapUnmeasured, Trouble>
       what;
 };
 

@@ -20,7 +20,8 @@ using namespace formats;
 namespace fs = std::filesystem;
 
 // The parts of the probe's one file.
-extern const std::string_view probe_times, probe_batches, probe_loops, probe_sweep, probe_start;
+extern const std::string_view probe_times, probe_batches, probe_loops, probe_sweep, probe_swap,
+    probe_start;
 
 namespace {
 
@@ -40,6 +41,33 @@ void write_file(const fs::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   if (!file.flush()) fail(path, "cannot write it");
+}
+
+/// The directory that holds the package which came with this program; "": there is none.
+fs::path package_place() {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  // Of a build, and of a wheel: site-packages/feedrate/bin/feedrate.
+  for (const fs::path& place :
+       {program.parent_path() / "python", program.parent_path().parent_path().parent_path()}) {
+    if (fs::exists(place / "feedrate" / "torch.py", failed)) return place;
+  }
+  return {};
+}
+
+/// A line of a name and a value for each; those that are empty are not set.
+std::string settings_text(const ProbeSettings& settings) {
+  std::string text =
+      fmt::format("sweep {}\nseconds {}\ncores {}\nswap {}\n", settings.sweep ? 1 : 0,
+                  settings.seconds, settings.cores, settings.swap ? 1 : 0);
+  if (settings.threads) text += fmt::format("threads {}\n", *settings.threads);
+  if (const fs::path place = package_place(); !place.empty()) {
+    text += fmt::format("package {}\n", place.string());
+  }
+  if (!settings.converted_to.empty()) {
+    text += fmt::format("directory {}\n", fs::absolute(settings.converted_to).string());
+  }
+  return text;
 }
 
 /// Bytes of one process, as lines.
@@ -64,11 +92,9 @@ class Lines {
 
 Listener::Listener(const ProbeSettings& settings) : directory_(make_directory()) {
   write_file(directory_ / "sitecustomize.py",
-             fmt::format("{}\n\n{}\n\n{}\n\n{}\n\n{}", probe_times, probe_batches, probe_loops,
-                         probe_sweep, probe_start));
-  write_file(directory_ / "settings",
-             fmt::format("sweep {}\nseconds {}\ncores {}\n", settings.sweep ? 1 : 0,
-                         settings.seconds, settings.cores));
+             fmt::format("{}\n\n{}\n\n{}\n\n{}\n\n{}\n\n{}", probe_times, probe_batches,
+                         probe_loops, probe_sweep, probe_swap, probe_start));
+  write_file(directory_ / "settings", settings_text(settings));
   socket_ = Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "formats/io/file.h"
@@ -15,6 +16,9 @@ struct ProbeSettings {
   bool sweep = true;
   double seconds = 3;  // at each number of workers
   unsigned cores = 1;
+  bool swap = false;                     // Feedrate's loaders in the place of the script's
+  std::optional<unsigned> threads{};     // of them; nothing: the script's number of workers
+  std::filesystem::path converted_to{};  // where they convert the data first; "": they do not
 };
 
 class Listener {

@@ -118,6 +118,7 @@ Service service_of(const Work& work) {
 Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   Loop loop{.made = seen.made, .rank = seen.rank, .steps = seen.steps};
   loop.epochs = seen.epochs.size();
+  loop.swap = seen.swap;
   loop.service = service_of(seen.work);
   loop.samples = loop.service.samples > 0 ? loop.service.samples
                                           : static_cast<double>(seen.made.batch.value_or(0));

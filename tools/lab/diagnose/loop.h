@@ -57,7 +57,12 @@ struct Loop {
   double worker_start = 0;     // from iter() to a worker's first word, the mean
   std::uint64_t epochs = 0;
   Service service{};
+  SwapSeen swap{};
 
+  /// Of a loader alone, by what it supplied.
+  double rate(const Supplied& of) const {
+    return static_cast<double>(of.batches) * samples / of.time;
+  }
   double wait_share() const { return time > 0 ? waited / time : 0; }
   double delivered() const { return time > 0 ? static_cast<double>(counted) * samples / time : 0; }
   double demand() const { return step > 0 ? samples / step : 0; }

@@ -8,7 +8,7 @@ def _read_settings():
     """What the program wrote beside this file."""
     try:
         with open(os.path.join(_place, "settings")) as file:
-            _settings.update(line.split() for line in file)
+            _settings.update(line.rstrip("\n").split(" ", 1) for line in file)
     except (OSError, ValueError):
         _settings["sweep"] = "0"
 
@@ -29,7 +29,7 @@ def _sweep_once(iterator, loader, facts):
         return  # another process has
     begin = _now()
     try:
-        why = _sweep_obstacle(loader) or _sweep_apart(iterator, loader)
+        why = _sweep_obstacle(loader) or _apart(iterator, "refused", facts["number"], lambda: _sweep(loader))
         if why:
             _send("refused", loader=facts["number"], why=why)
     finally:
@@ -68,8 +68,9 @@ def _offsets():
     return found
 
 
-def _sweep_apart(iterator, loader):
-    """Sweeps in a child: a fork's memory is its own, so random numbers, dataset and iterators stay as they are."""
+def _apart(iterator, refusal, number, measure):
+    """Measures in a child: a fork's memory is its own, so random numbers, dataset and iterators stay as they are.
+    What the child raises, it says in an event of that name; how else it failed is returned."""
     _await_full_queues(iterator)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -78,9 +79,9 @@ def _sweep_apart(iterator, loader):
     child = os.fork()
     if child == 0:
         try:
-            _sweep(loader)
+            measure()
         except BaseException as error:
-            _send("refused", loader=_number(loader), why="it ended with " + repr(error)[:200])
+            _send(refusal, loader=number, owner=os.getppid(), why="it ended with " + repr(error)[:200])
         finally:
             _channel.flush()
             os._exit(0)
@@ -126,7 +127,8 @@ class _Again:
                 yield one
 
 
-def _sweep(loader):
+def _be_child(patience):
+    """Makes of this fork a process that can load by itself, in silence, for so many seconds."""
     import gc
     import multiprocessing
     import signal
@@ -135,26 +137,36 @@ def _sweep(loader):
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    seconds, cores = float(_settings["seconds"]), int(_settings["cores"])
-    numbers = [w for w in (1, 0, 2, 4, 8, 16, 32, 64, 128) if w <= cores]
-    if cores not in numbers:
-        numbers.append(cores)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, 60 + 5 * seconds * len(numbers))
+    signal.setitimer(signal.ITIMER_REAL, patience)
     multiprocessing.process._children = set()
     server = sys.modules.get("multiprocessing.forkserver")
     if server is not None:  # its server is not this process's child
         server._forkserver._forkserver_address = server._forkserver._forkserver_pid = None
         server._forkserver._forkserver_alive_fd = None
     sys.modules["torch"].set_num_threads(1)  # the threads of a pool did not come along
+
+
+def _sweep(loader):
+    seconds, cores = float(_settings["seconds"]), int(_settings["cores"])
+    numbers = [w for w in (1, 0, 2, 4, 8, 16, 32, 64, 128) if w <= cores]
+    if cores not in numbers:
+        numbers.append(cores)
+    _be_child(60 + 5 * seconds * len(numbers))
     for workers in numbers:
         _counts["sweep"] = workers
-        if not _sweep_at(loader, workers, seconds):
+        pace = _pace_of(_again_loader(loader, workers), max(1, workers), seconds)
+        if pace is None:
+            _send("refused", loader=_number(loader), why="the dataset gave nothing when it was iterated again")
             return
+        batches, taken, cpu, start = pace
+        if batches:
+            _send("sweep", loader=_number(loader), workers=workers, batches=batches, time=taken, cpu=cpu, start=start)
 
 
-def _sweep_at(loader, workers, seconds):
+def _again_loader(loader, workers):
+    """The same dataset and collate, without an end, with so many workers."""
     data = sys.modules["torch.utils.data"]
     given = {"num_workers": workers, "collate_fn": loader.collate_fn, "worker_init_fn": loader.worker_init_fn}
     if workers:
@@ -166,25 +178,24 @@ def _sweep_at(loader, workers, seconds):
         given["batch_sampler"] = _Again(loader.batch_sampler)
     else:
         given.update(batch_size=None, sampler=_Again(loader.sampler))
-    batches, marked, since, found = 0, 0, 0, 0
-    start = _now()
-    iterator = iter(data.DataLoader(loader.dataset, **given))
-    turn = max(1, workers)
-    used = 0
-    for _ in iterator:
-        batches += 1
+    return data.DataLoader(loader.dataset, **given)
+
+
+def _pace_of(batches, turn, seconds):
+    """(batches, their time, processor time of this thread, time to the first ones) from when each worker has made
+    one until they have made as many and the seconds are over; None where there are no batches."""
+    count, marked, since, found, used, start_up = 0, 0, 0, 0, 0, 0
+    at = start = _now()
+    for _ in iter(batches):
+        count += 1
         at = _now()
-        if batches % turn == 0:  # each worker has made as many
+        if count % turn == 0:
             if since == 0:
-                start_up, since, marked, used = at - start, at, batches, _cpu()
+                start_up, since, marked, used = at - start, at, count, _cpu()
             else:
-                found = batches - marked
+                found = count - marked
                 if at - since > seconds * 1e9:
                     break
-    if batches == 0:
-        _send("refused", loader=_number(loader), why="the dataset gave nothing when it was iterated again")
-        return False
-    if found:
-        _send("sweep", loader=_number(loader), workers=workers, batches=found, time=at - since,
-              cpu=_cpu() - used, start=start_up)  # fmt: skip
-    return True
+    if count == 0:
+        return None
+    return found, at - since, _cpu() - used, start_up

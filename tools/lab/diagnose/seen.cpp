@@ -42,41 +42,49 @@ void Seen::add(const Event& event) {
     LoaderSeen& loader = loader_of(event);
     return loader.epochs.empty() ? nullptr : &loader.epochs.back();
   };
-  std::visit(
-      Cases{[](std::monostate) {}, [&](const PythonStarted& what) { pythons.push_back(what); },
-            [&](const ProcessSeen& what) {
-              if (what.rank) ranks_[event.process] = *what.rank;
-            },
-            [&](const TorchSeen& what) { torch = what.version; },
-            [&](const LoaderMade& what) { loader_of(event).made = what; },
-            [&](const EpochBegun& what) {
-              loader_of(event).epochs.push_back({what, {}, {}, {}});
-            },
-            [&](const EpochEnded& what) {
-              if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
-            },
-            [&](const IteratorMade& what) {
-              iterators_[{event.process, what.seed}].push_back({event.loader, what.sweep});
-            },
-            [&](const WorkerStarted& what) { started_.push_back(what); },
-            [&](const StepBegun& what) {
-              LoaderSeen& loader = loader_of(event);
-              if (loader.steps++ < max_kept && !loader.epochs.empty()) {
-                loader.epochs.back().steps.push_back(what);
-              }
-            },
-            [&](const BatchMade& what) {
-              if (what.parent == 0) {
-                loader_of(event).work.add(what);
-              } else {
-                made_by_workers_[{what.parent, what.seed}].add(what);
-              }
-            },
-            [&](const Swept& what) { swept.push_back(what); },
-            [&](const SweepRefused& what) { refused = what.why; },
-            [&](const Paused& what) { pauses.push_back(what); },
-            [&](const Trouble& what) { troubles.push_back(what.what); }},
-      event.what);
+  std::visit(Cases{[](std::monostate) {},
+                   [&](const PythonStarted& what) { pythons.push_back(what); },
+                   [&](const ProcessSeen& what) {
+                     if (what.rank) ranks_[event.process] = *what.rank;
+                   },
+                   [&](const TorchSeen& what) { torch = what.version; },
+                   [&](const LoaderMade& what) { loader_of(event).made = what; },
+                   [&](const EpochBegun& what) {
+                     loader_of(event).epochs.push_back({what, {}, {}, {}});
+                   },
+                   [&](const EpochEnded& what) {
+                     if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
+                   },
+                   [&](const IteratorMade& what) {
+                     iterators_[{event.process, what.seed}].push_back({event.loader, what.sweep});
+                   },
+                   [&](const WorkerStarted& what) { started_.push_back(what); },
+                   [&](const StepBegun& what) {
+                     LoaderSeen& loader = loader_of(event);
+                     if (loader.steps++ < max_kept && !loader.epochs.empty()) {
+                       loader.epochs.back().steps.push_back(what);
+                     }
+                   },
+                   [&](const BatchMade& what) {
+                     if (what.parent == 0) {
+                       loader_of(event).work.add(what);
+                     } else {
+                       made_by_workers_[{what.parent, what.seed}].add(what);
+                     }
+                   },
+                   [&](const Swept& what) { swept.push_back(what); },
+                   [&](const SweepRefused& what) { refused = what.why; },
+                   [&](const Paused& what) { pauses.push_back(what); },
+                   [&](const Swapped& what) { loader_of(event).swap.made = what; },
+                   [&](const SwapLeft& what) { loader_of(event).swap.left = what.why; },
+                   [&](const PixelsDiffer& what) { loader_of(event).swap.pixels = what; },
+                   [&](const Supplied& what) {
+                     SwapSeen& swap = loader_of(event).swap;
+                     if (what.time > 0) (what.swapped ? swap.after : swap.before) = what;
+                   },
+                   [&](const SwapUnmeasured& what) { loader_of(event).swap.unmeasured = what.why; },
+                   [&](const Trouble& what) { troubles.push_back(what.what); }},
+             event.what);
 }
 
 void Seen::finish() {

@@ -31,6 +31,15 @@ struct Epoch {
   std::vector<double> workers;  // when they began to work
 };
 
+/// What was said about Feedrate's loader in the place of a script's.
+struct SwapSeen {
+  std::optional<Swapped> made;
+  std::string left;  // why not; "": was not asked for, or it was
+  std::optional<PixelsDiffer> pixels;
+  std::optional<Supplied> before, after;
+  std::string unmeasured;
+};
+
 /// A loader of one process.
 struct LoaderSeen {
   std::uint64_t process = 0;
@@ -39,6 +48,7 @@ struct LoaderSeen {
   std::vector<Epoch> epochs;
   std::uint64_t steps = 0;  // in all, kept or not
   Work work;
+  SwapSeen swap;
 };
 
 class Seen {

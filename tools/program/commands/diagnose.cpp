@@ -4,10 +4,13 @@
 #include <CLI/CLI.hpp>
 
 #include <csignal>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
+#include "loader/loader.h"
 #include "tools/console/advised_error.h"
 #include "tools/console/bars.h"
 #include "tools/console/console.h"
@@ -19,6 +22,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/parser.hpp"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -29,11 +33,22 @@ struct DiagnoseRequest {
   std::vector<std::string> command;
   bool sweep = true;
   double seconds = 3;
+  bool swap = false;
+  std::optional<unsigned> threads{};
+  std::filesystem::path convert{};
   bool json = false;
 };
 
 int run_diagnose(const DiagnoseRequest& options) {
-  Listener listener({.sweep = options.sweep, .seconds = options.seconds, .cores = usable_cores()});
+  if (!options.swap && (options.threads || !options.convert.empty())) {
+    throw Misused("--threads and --convert are about --swap");
+  }
+  Listener listener({.sweep = options.sweep,
+                     .seconds = options.seconds,
+                     .cores = usable_cores(),
+                     .swap = options.swap,
+                     .threads = options.threads,
+                     .converted_to = options.convert});
   const Ended ended = advised("Write the command as you would without Feedrate, behind '--'.", [&] {
     return run_with_probe(options.command, listener.directory(),
                           options.json ? OutputTo::our_stderr : OutputTo::our_stdout);
@@ -73,6 +88,24 @@ std::function<int()> prepare_diagnose(CLI::App& app) {
               .sentence = "Time at each number of workers, in the pause",
               .range = above_zero},
              options->seconds);
+  add_option(
+      app,
+      {.name = "swap",
+       .sentence = "Put Feedrate's loader in the place of each DataLoader that it can replace"},
+      options->swap);
+  add_option(app,
+             {.name = "threads",
+              .unit = "N",
+              .sentence = "With --swap: its threads; default: the script's workers, at least 1",
+              .min = 1,
+              .max = loader::max_loader_threads,
+              .nothing = "workers"},
+             options->threads);
+  add_output(app,
+             {.name = "--convert",
+              .description = "DIR: with --swap: convert the data first, into this directory",
+              .use = PathUse::fills},
+             options->convert);
   add_json(app, options->json);
   return [options, &app] {
     const std::vector<std::string>& behind = static_cast<const Parser&>(app).command;
@@ -104,10 +137,16 @@ Once, after 10 steps and --seconds, the training pauses, and a copy of the proce
 with other numbers of workers, up to the cores that it may use, for --seconds each.
 --no-sweep predicts only.
 
+With --swap, the script's DataLoaders are left aside where Feedrate can yield the same batches:
+of torchvision's ImageFolder, CIFAR and MNIST and timm's ImageDataset, under transforms that are
+parts of recipes. Both are then measured alone in that pause, and their pixels compared. What
+cannot be replaced stays, with the reason. The script needs the package feedrate.
+
 The command's output goes where it would; the diagnosis follows on stderr. With --json, it
 goes to stdout, and the command's own stdout to stderr. A loop over anything but a
 DataLoader is seen if it is over 'feedrate.diagnose.wrap(batches)'.)",
     .examples = R"(  feedrate diagnose -- python train.py --epochs 1
+  feedrate diagnose --swap -- python train.py
   feedrate diagnose --no-sweep --json -- torchrun --nproc-per-node 2 train.py
 )",
     .prepare = prepare_diagnose};

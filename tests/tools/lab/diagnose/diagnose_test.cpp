@@ -200,5 +200,43 @@ TEST(UnitDiagnose, prints_the_verdict_first) {
   EXPECT_EQ(json.at("command"), "python train.py");
 }
 
+TEST(UnitDiagnoseSwap, tells_what_both_supply_and_how_their_pixels_differ) {
+  Seen seen = MadeLoop{}.seen();
+  for (
+      const char* line :
+      {R"({"event":"swapped","pid":1,"loader":1,"name":"train_loader","data":"d","threads":2,"notes":["a"]})",
+       R"({"event":"difference","pid":9,"owner":1,"loader":1,"largest":1,"mean":0.25,"samples":100,"left_out":["color-jitter"]})",
+       R"({"event":"before","pid":9,"owner":1,"loader":1,"batches":10,"time":1000000000})",
+       R"({"event":"after","pid":1,"loader":1,"batches":45,"time":1000000000})"}) {
+    seen.add(read_event(line));
+  }
+  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
+  EXPECT_TRUE(found.causes.empty()) << "those are of the loader that is not there any more";
+  const std::string text = found.text(200);
+  for (const char* words :
+       {"Feedrate's loader is the limit", "2 threads of Feedrate's", "100 samples/s with 2 workers",
+        "450: 4.5 times", "100 samples, 0 … 255, differ by 0.25 in the mean, and by 1 at most",
+        "Not compared: color-jitter", "Mind: a.",
+        "train_loader = feedrate.torch.like(train_loader)"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+  }
+  const auto swap = nlohmann::json::parse(found.json()).at("loops").at(0).at("swap");
+  EXPECT_EQ(swap.at("supply_before"), 100);
+  EXPECT_EQ(swap.at("supply_after"), 450);
+  EXPECT_EQ(swap.at("not_compared"), nlohmann::json::array({"color-jitter"}));
+}
+
+TEST(UnitDiagnoseSwap, tells_why_a_loader_was_left) {
+  Seen seen = MadeLoop{}.seen();
+  seen.add(read_event(R"({"event":"left","pid":1,"loader":1,"why":"Blur is no part of recipes"})"));
+  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
+  EXPECT_FALSE(found.causes.empty());
+  EXPECT_NE(found.text(200).find("Left as it is: Set, train.py:31: Blur is no part of recipes."),
+            std::string::npos);
+  const auto swap = nlohmann::json::parse(found.json()).at("loops").at(0).at("swap");
+  EXPECT_FALSE(swap.at("swapped"));
+  EXPECT_TRUE(swap.at("supply_before").is_null());
+}
+
 }  // namespace
 }  // namespace feedrate::tools

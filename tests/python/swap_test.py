@@ -1,0 +1,78 @@
+"""`feedrate diagnose --swap` around trainings with PyTorch: what takes the place of their loaders, and what it says.
+
+FEEDRATE_PROGRAM names another program than the package's."""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from diagnose_test import HERE, patience, program, there
+
+if there("torch", "torchvision", "PIL", "numpy"):
+    from like_test import picture
+
+
+@unittest.skipUnless(there("torch", "torchvision", "PIL", "numpy", "feedrate"), "there is no torchvision")
+class InteropSwap(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        for number in range(26):
+            directory = pathlib.Path(cls.place.name) / f"class{number % 2}"
+            directory.mkdir(exist_ok=True)
+            picture(number, 60 + random.Random(number).randrange(40), 80).save(directory / f"{number}.jpg")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def run_swapped(self, *options, workers="1"):
+        words = [program(), "diagnose", "--swap", *options, "--", sys.executable, HERE / "swapped.py", self.place.name, workers]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=patience)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def loops(self, *options, **more):
+        found = json.loads(self.run_swapped("--json", *options, **more).stdout)["loops"]
+        return sorted(found, key=lambda loop: not loop["swap"]["swapped"])
+
+    def test_replaces_what_it_can_and_says_why_not_the_rest(self):
+        swapped, left = self.loops("--seconds", "0.2")
+        self.assertEqual((swapped["steps"], swapped["swap"]["left"], swapped["swap"]["threads"]), (36, None, 1))
+        self.assertIn("GaussianBlur is no part of recipes", left["swap"]["left"])
+        swap = swapped["swap"]
+        self.assertEqual((swap["data"], swap["pixels_samples"]), (self.place.name, 26))
+        self.assertLessEqual(swap["pixels_largest"], 1.01)
+        self.assertGreater(swap["supply_before"], 0)
+        self.assertGreater(swap["supply_after"], 0)
+
+    def test_the_script_sees_its_own_loader_and_as_many_samples(self):
+        """And the same training twice, whether the two were measured or not."""
+        said = self.run_swapped("--seconds", "0.1").stdout.split()
+        self.assertEqual(said[:3], ["6", str(6 * (24 + 26)), "DataLoader"])
+        self.assertEqual(self.run_swapped("--no-sweep", workers="0").stdout.split(), said)
+
+    def test_says_the_lines_to_keep(self):
+        said = self.run_swapped("--seconds", "0.1").stderr
+        self.assertIn("train_loader = feedrate.torch.like(train_loader)", said)
+        self.assertIn("Left as it is: ImageFolder, swapped.py", said)
+
+    def test_converts_first_where_it_was_asked_to(self):
+        with tempfile.TemporaryDirectory() as directory:
+            swapped, _ = self.loops("--no-sweep", "--convert", directory, "--threads", "2")
+            self.assertEqual(swapped["swap"]["threads"], 2)
+            self.assertTrue(swapped["swap"]["data"].startswith(directory), swapped["swap"])
+            self.assertTrue((pathlib.Path(swapped["swap"]["data"]) / "feedrate.json").exists())
+
+    def test_its_other_options_are_about_it_alone(self):
+        done = subprocess.run([program(), "diagnose", "--threads", "2", "--", "true"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--swap", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+# The fifth part of the probe: Feedrate's loader in the place of a DataLoader, where the user asked for it.
+
+
+def _feedrate():
+    """The package: the script's own, or the one that came with the program."""
+    try:
+        import feedrate.torch
+    except ImportError as error:
+        place = _settings.get("package")
+        if not place or (error.name or "").partition(".")[0] != "feedrate":
+            raise
+        sys.path.append(place)
+        import feedrate.torch
+    return sys.modules["feedrate.torch"]
+
+
+def _ours_for(loader, facts):
+    """Feedrate's loader for this one, or None. Asked once."""
+    if "ours" not in facts:
+        facts["ours"] = None
+        if not _settings:
+            _read_settings()
+        if _settings.get("swap") == "1":
+            facts["ours"] = _swap(loader, facts["number"])
+    return facts["ours"]
+
+
+def _swap(loader, number):
+    begin = _now()
+    try:
+        theirs = _feedrate()
+        ours = theirs.like(loader, threads=_given("threads"), directory=_directory(number))
+        _send("swapped", loader=number, notes=ours._notes, name=_variable(loader.__dict__["_feedrate"]["where"]),
+              data=str(ours.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
+        if _settings["sweep"] == "1":
+            why = _sweep_obstacle(loader)
+            why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(theirs, loader, number))
+            if why:
+                _send("unmeasured", loader=number, why=why)
+            else:
+                _measure_ours(ours, number)
+        return ours
+    except Exception as error:  # whatever it is, the script goes on with its own loader
+        said = str(error) if isinstance(error, (ValueError, ImportError)) else repr(error)
+        _send("left", loader=number, why=said.partition("nothing like this loader: ")[2] or said)
+        return None
+    finally:
+        _send("pause", loader=number, begin=begin, end=_now())
+
+
+def _given(name):
+    value = _settings.get(name)
+    return int(value) if value else None
+
+
+def _directory(number):
+    place = _settings.get("directory")
+    return os.path.join(place, "loader-%d" % number) if place else None
+
+
+def _variable(where):
+    """What the script calls the loader that it makes in that line, if the line says so."""
+    file, _, number = where.rpartition(":")
+    try:
+        with open(file, encoding="utf-8") as lines:
+            for at, line in enumerate(lines, 1):
+                if at == int(number):
+                    name = line.partition("=")[0].strip()
+                    return name if name.replace(".", "_").isidentifier() else None
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _measure_theirs(theirs, loader, number):
+    """In a process of its own: how the pixels of both differ, and what the script's loader supplies alone."""
+    seconds = float(_settings["seconds"])
+    _be_child(120 + 10 * seconds)
+    found = theirs.pixel_difference(loader, 100)
+    _send("difference", loader=number, owner=os.getppid(), largest=found.largest, mean=found.mean,
+          samples=found.samples, left_out=found.left_out)  # fmt: skip
+    _counts["sweep"] = workers = loader.num_workers
+    _say_supply("before", number, os.getppid(), _pace_of(_again_loader(loader, workers), max(1, workers), seconds))
+
+
+def _measure_ours(ours, number):
+    """Here: a fork could start no threads where this process has some."""
+    state = ours.state_dict()
+    with sys.modules["feedrate._like"].kept_random_states():
+        _say_supply("after", number, os.getpid(), _pace_of(_epochs_of(ours), 1, float(_settings["seconds"])))
+    ours.close()
+    ours.load_state_dict(state)
+
+
+def _say_supply(event, number, owner, pace):
+    if pace is not None and pace[0]:
+        _send(event, loader=number, owner=owner, batches=pace[0], time=pace[1])
+
+
+def _epochs_of(ours):
+    while len(ours):
+        yield from ours
+
+
+class _Ours:
+    """An epoch of Feedrate's loader, timed as a DataLoader's is."""
+
+    def __init__(self, ours, number):
+        self._number, begin = number, _now()
+        self._batches = iter(ours)
+        _send("epoch", loader=number, begin=begin, end=_now())
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        delay, begin, used = _delay(), _now(), _cpu()
+        try:
+            data = next(self._batches)
+        except StopIteration:
+            _send("end", loader=self._number, begin=begin, end=_now())
+            raise
+        end, cpu = _now(), _cpu() - used
+        delay = None if delay is None else _delay() - delay
+        _send("step", loader=self._number, begin=begin, end=end, cpu=cpu, delay=delay)
+        return data

@@ -186,7 +186,8 @@ TEST_F(UnitBf16, values_and_their_gradients_take_half_the_memory) {
         ->planned_bytes();
   };
   const double share = static_cast<double>(bytes("bf16")) / static_cast<double>(bytes("fp32"));
-  EXPECT_LT(share, 0.55);
+  // oneDNN's kernels of AMX take a copy of a layer's input besides.
+  EXPECT_LT(share, cpu::processor_kind() == "amx" ? 0.65 : 0.55);
   EXPECT_GT(share, 0.45);
 }
 

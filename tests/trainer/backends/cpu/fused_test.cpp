@@ -13,6 +13,7 @@
 #include "tests/trainer/batches.h"
 #include "tests/trainer/blocks.h"
 #include "trainer/backends/backend.h"
+#include "trainer/backends/cpu/products/product_table.h"
 #include "trainer/graph/op.h"
 #include "trainer/networks/network.h"
 
@@ -206,7 +207,7 @@ TEST_F(UnitFusedCpu, gradients_that_were_not_kept_cannot_be_asked_for) {
 }
 
 // The program itself takes some 54 MiB in both precisions, so 0.65 of the resident memory.
-TEST_F(UnitFusedCpu, resnet50_in_bf16_plans_at_most_63_hundredths_of_its_memory_in_fp32) {
+TEST_F(UnitFusedCpu, resnet50_in_bf16_plans_63_hundredths_of_its_memory_in_fp32_and_65_with_amx) {
   if (!has_bf16()) GTEST_SKIP() << "this processor has no bf16";
   const Network& row = network("resnet50");
   const auto bytes = [&](const std::string& precision) {
@@ -218,7 +219,8 @@ TEST_F(UnitFusedCpu, resnet50_in_bf16_plans_at_most_63_hundredths_of_its_memory_
             ->planned_bytes());
   };
   const double fp32 = bytes("fp32");
-  EXPECT_LE(bytes("bf16"), 0.63 * fp32);
+  // oneDNN's kernels of AMX take a copy of a layer's input besides.
+  EXPECT_LE(bytes("bf16"), (cpu::processor_kind() == "amx" ? 0.65 : 0.63) * fp32);
   // oneDNN 3 needs some 20 MiB more for itself than 2.6.
   EXPECT_LE(fp32, 900 * 1048576.0) << "two copies of the parameters, and the values";
 }

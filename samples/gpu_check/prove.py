@@ -145,6 +145,10 @@ def sanitizer(check, tool, decode):
                            "resnet56", "--batch", 16, "--device", "cuda", "--precision", "bf16",
                            "--resident", "--no-upload", "--steps", 4], 90)
     said = [line.strip("= ") for line in done.output.splitlines() if "SUMMARY" in line]
+    own = next((line.strip("= ") for line in done.output.splitlines()
+                if "Internal Sanitizer Error" in line), None)
+    if own:  # it counts its own crash as a hazard of ours
+        raise Failed(f"{tool} did not get to the end: {own}")
     if done.code != 0:
         raise Failed(said[-1] if said and done.code == 99 else done.last_words())
     return {"said": said[-1] if said else "nothing"}

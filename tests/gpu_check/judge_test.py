@@ -26,11 +26,13 @@ pathlib.Path(sys.argv[sys.argv.index("--log-file") + 1]).write_text(
     '"dram__bytes_write.sum"\\n"","","ns","byte","byte"\\n"0","a","2,000,000","64,000,000","0"\\n'
     '"1","b","500,000","64,000,000","128,000,000"\\n"2","c","n/a","n/a","n/a"\\n')
 """
-# compute-sanitizer that looks at nothing and says so, or finds something.
+# compute-sanitizer that looks at nothing and says so, finds something, or breaks.
 SANITIZER = """#!{python} -IS
 import sys
 assert sys.argv[sys.argv.index("--kernel-name") + 1] == "kns=feedrate"
 found = "racecheck" in sys.argv
+if found and "train" in sys.argv:
+    print("========= Internal Sanitizer Error: it broke.")
 print("========= ERROR SUMMARY: " + ("3 errors" if found else "0 errors"))
 sys.exit(99 if found else 0)
 """
@@ -53,6 +55,8 @@ class Judging(Case):
                          {"racecheck decode": "failed", "racecheck training": "failed",
                           "accuracy": "absent"})
         self.assertEqual(rows["racecheck decode"]["reason"], "ERROR SUMMARY: 3 errors")
+        self.assertEqual(rows["racecheck training"]["reason"],
+                         "racecheck did not get to the end: Internal Sanitizer Error: it broke.")
         facts = {name: row["facts"] for name, row in rows.items()}
         self.assertEqual(facts["energy"]["joules an image"], 2.3438)
         self.assertEqual(facts["layers 8"], {"step_ms": 9.0, "conv ms": 6.5})

@@ -25,7 +25,7 @@ def rates(check, dataset, networks, batch, precision, tools, threads=(LOADER_THR
     failed, absent = {}, {}
     for kind in kinds:
         for tool in tools:
-            # PyTorch's variants load as it does, so their supply is its own.
+            # pytorch:compile and pytorch:cuda-graph use pytorch's loader: their supply would be the same.
             if tool in absent or (kind == "supply" and ":" in tool):
                 continue
             others = [other for other in KINDS if other != kind]

@@ -26,7 +26,8 @@ pathlib.Path(sys.argv[sys.argv.index("--log-file") + 1]).write_text(
     '"dram__bytes_write.sum"\\n"","","ns","byte","byte"\\n"0","a","2,000,000","64,000,000","0"\\n'
     '"1","b","500,000","64,000,000","128,000,000"\\n"2","c","n/a","n/a","n/a"\\n')
 """
-# compute-sanitizer that looks at nothing and says so, finds something, or breaks.
+# A compute-sanitizer that checks nothing: it finds no errors, but racecheck finds three, or crashes
+# while training.
 SANITIZER = """#!{python} -IS
 import sys
 assert sys.argv[sys.argv.index("--kernel-name") + 1] == "kns=feedrate"

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <system_error>
 #include <thread>
@@ -45,6 +46,16 @@ void prepare(const Descriptor& socket) {
 int milliseconds_to(Deadline deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+}
+
+// Whether the kernel gave the connection the very port that it was to reach: where nobody listens
+// yet, a connection to the own machine then reaches itself.
+bool reaches_itself(const Descriptor& connection) {
+  sockaddr_storage here{}, there{};
+  socklen_t here_size = sizeof here, there_size = sizeof there;
+  getsockname(connection.number(), reinterpret_cast<sockaddr*>(&here), &here_size);
+  getpeername(connection.number(), reinterpret_cast<sockaddr*>(&there), &there_size);
+  return here_size == there_size && std::memcmp(&here, &there, here_size) == 0;
 }
 
 Addresses look_up(const Address& of, int& error) {
@@ -129,8 +140,11 @@ Descriptor connect_before(const Address& to, Deadline deadline) {
     for (const addrinfo* place = places.get(); place != nullptr; place = place->ai_next) {
       Descriptor connection(::socket(place->ai_family, place->ai_socktype | SOCK_CLOEXEC, 0));
       if (connection && connect(connection.number(), place->ai_addr, place->ai_addrlen) == 0) {
-        prepare(connection);
-        return connection;
+        if (!reaches_itself(connection)) {
+          prepare(connection);
+          return connection;
+        }
+        errno = ECONNREFUSED;
       }
       error = errno;
     }

@@ -290,14 +290,13 @@ class Tcp final : public Communicator {
     changed_.notify_all();
   }
 
-  // Ends everything, unless all are leaving.
+  // Ends everything, unless all are leaving. Rank 0 tells the others before its own threads learn of
+  // it: they may end at once, and would then be the lost rank themselves.
   void lose(unsigned rank) {
     {
       const std::lock_guard lock(mutex_);
       if (closing_ || lost_) return;
-      lost_ = rank;
     }
-    changed_.notify_all();
     Buffer lost;
     append_le(lost, std::uint32_t{rank});
     for (std::size_t i = 1; i < peers_.size(); ++i) {
@@ -307,6 +306,11 @@ class Tcp final : public Communicator {
         // That rank has ended, too.
       }
     }
+    {
+      const std::lock_guard lock(mutex_);
+      lost_ = rank;
+    }
+    changed_.notify_all();
     shut(next_);
     shut(previous_);
   }

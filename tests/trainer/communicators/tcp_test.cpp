@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/support/expect_error.h"
+#include "tests/support/free_port.h"
 #include "trainer/communicators/messages.h"
 
 namespace feedrate::trainer {
@@ -19,8 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 using testing::expect_error;
-
-std::uint16_t free_port() { return port_of(listen_at(0)); }
+using testing::free_port;
 
 // Runs `work(communicator)` on every rank, each in a thread; returns what each that failed says.
 std::vector<std::string> on_all(unsigned ranks, const std::function<void(Communicator&)>& work) {
@@ -275,6 +275,16 @@ std::optional<Meeting> meeting(const std::map<std::string, std::string>& variabl
     const auto at = variables.find(name);
     return at == variables.end() ? nullptr : at->second.c_str();
   });
+}
+
+// The kernel gives connections the even ports in turn, so that one of these tries would come from
+// the port that it is to reach, and reach itself.
+TEST(UnitSockets, a_port_where_nobody_listens_is_never_reached) {
+  const auto nowhere = static_cast<std::uint16_t>(port_of(listen_at(0)) & ~1);
+  for (int i = 0; i < 40'000; ++i) {
+    expect_error([&] { connect_before({"127.0.0.1", nowhere}, {}); }, {"cannot be reached"});
+    if (HasFailure()) break;
+  }
 }
 
 TEST(UnitMeeting, the_variables_of_torchrun_say_where_rank_0_is) {

@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/support/free_port.h"
 #include "tests/support/mpirun.h"
 #include "tests/support/sample_images.h"
 #include "tests/trainer/rounding.h"
 #include "tools/program/cli/command.h"
-#include "trainer/communicators/sockets.h"
 #include "trainer/loop/checkpoint.h"
 #include "trainer/networks/network.h"
 
@@ -204,8 +204,6 @@ class CommandsTorchrun : public RankedTraining {
                   "MASTER_ADDR=127.0.0.1", join("MASTER_PORT=", port)});
     return std::make_unique<Started>("env", words);
   }
-
-  static std::uint16_t free_port() { return trainer::port_of(trainer::listen_at(0)); }
 
   json train(unsigned ranks, const std::vector<std::string>& more) const {
     const std::uint16_t port = free_port();

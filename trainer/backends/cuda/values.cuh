@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace feedrate::trainer::cuda {
 
@@ -74,6 +75,19 @@ __device__ Lanes<T, count> load(const T* from) {
   return lanes;
 }
 
+/// Stores 16 bytes in device memory at once. nvcc splits an assignment of values that it has just
+/// computed into stores of 4 bytes.
+__device__ inline void store_whole(uint4* to, const uint4& raw) {
+#ifdef __CUDA_ARCH__
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(to)), "r"(raw.x), "r"(raw.y), "r"(raw.z), "r"(raw.w)
+               : "memory");
+#else
+  *to = raw;
+#endif
+}
+
 template <class T, unsigned count>
 __device__ void store(T* to, const Lanes<T, count>& lanes) {
   if constexpr (count == 1) {
@@ -83,8 +97,33 @@ __device__ void store(T* to, const Lanes<T, count>& lanes) {
     for (unsigned k = 0; k < count; ++k) narrow[k] = static_cast<T>(lanes.values[k]);
     uint4 raw;
     std::memcpy(&raw, narrow, sizeof(raw));
-    *reinterpret_cast<uint4*>(to) = raw;
+    store_whole(reinterpret_cast<uint4*>(to), raw);
   }
+}
+
+/// A byte for each of `count` neighbouring values, which a thread loads and stores at once.
+template <unsigned count>
+struct ByteLanes {
+  static_assert(count == 1 || count == 4 || count == 8);
+  /// What moves them in one instruction.
+  using Whole =
+      std::conditional_t<count == 8, uint2, std::conditional_t<count == 4, unsigned, std::uint8_t>>;
+  std::uint8_t values[count];
+};
+template <unsigned count>
+__device__ ByteLanes<count> load_bytes(const std::uint8_t* from) {
+  using Whole = typename ByteLanes<count>::Whole;
+  const Whole raw = *reinterpret_cast<const Whole*>(from);
+  ByteLanes<count> lanes;
+  std::memcpy(&lanes, &raw, sizeof(raw));
+  return lanes;
+}
+template <unsigned count>
+__device__ void store_bytes(std::uint8_t* to, const ByteLanes<count>& lanes) {
+  using Whole = typename ByteLanes<count>::Whole;
+  Whole raw;
+  std::memcpy(&raw, &lanes, sizeof(raw));
+  *reinterpret_cast<Whole*>(to) = raw;
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -64,14 +64,34 @@ struct ColumnSums {
 template <class T>
 using SumOf = std::conditional_t<narrow<T>, float, double>;
 
-/// The grid for sums: enough blocks to keep memory busy, but few bands, because the last block of
-/// a column adds them all.
+/// The most blocks of a kernel that a multiprocessor runs at once, on any device.
+inline constexpr unsigned max_resident_blocks = 2048 / block_threads;
+
+/// How many blocks of the kernel a multiprocessor runs at once, by its registers and shared memory.
+template <class... Parameters>
+unsigned resident_blocks(void (*kernel)(Parameters...)) {
+  int blocks = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, reinterpret_cast<const void*>(kernel), block_threads, 0),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return std::clamp(static_cast<unsigned>(blocks), 1U, max_resident_blocks);
+}
+
+/// The grid for sums: no more blocks than run at once, because what is left over would run on few
+/// multiprocessors, and because the last block of a column adds all bands.
 inline dim3 sum_blocks(const Context& context, std::int64_t rows, std::int64_t columns,
-                       unsigned lanes) {
-  constexpr unsigned blocks_for_sums = 4;  // per multiprocessor
+                       unsigned lanes, unsigned resident) {
   const dim3 blocks = column_blocks(context, rows, columns, lanes);
-  const unsigned max_bands = std::max(1U, context.multiprocessors() * blocks_for_sums / blocks.x);
+  const unsigned max_bands = std::max(1U, context.multiprocessors() * resident / blocks.x);
   return {blocks.x, std::min(blocks.y, max_bands)};
+}
+
+/// How many rows a thread has under way at once: of a term that loads little for each, more, so that
+/// memory is kept busy. The term may not store.
+template <class Term>
+constexpr unsigned rows_at_once() {
+  if constexpr (requires { Term::rows_at_once; }) return Term::rows_at_once;
+  return 1;
 }
 
 // Each block sums a band of rows. The block that comes last adds the bands, always in the same
@@ -89,9 +109,15 @@ __global__ void sums_kernel(std::int64_t rows, std::int64_t columns, Term term, 
   ColumnSums<Sum, count> sums[lanes] = {};
   if (walk.column < columns) {
     const auto body = term.column(walk.column);
-    for (std::int64_t row = walk.row; row < rows; row += walk.stride) {
-      body(row, row * columns + walk.column, sums);
+    constexpr unsigned at_once = rows_at_once<Term>();
+    std::int64_t row = walk.row;
+    for (; row + (at_once - 1) * walk.stride < rows; row += at_once * walk.stride) {
+      for (unsigned k = 0; k < at_once; ++k) {
+        const std::int64_t each = row + k * walk.stride;
+        body(each, each * columns + walk.column, sums);
+      }
     }
+    for (; row < rows; row += walk.stride) body(row, row * columns + walk.column, sums);
   }
   for (unsigned k = 0; k < lanes; ++k) of_threads[threadIdx.x * lanes + k] = sums[k];
   __syncthreads();
@@ -134,7 +160,7 @@ __global__ void sums_kernel(std::int64_t rows, std::int64_t columns, Term term, 
 /// Bytes of scratch that sum_columns() needs for `count` sums over values of T.
 template <class T, unsigned count>
 std::size_t column_scratch(const Context& context, std::int64_t rows, std::int64_t columns) {
-  return sum_blocks(context, rows, columns, lanes_of<T>(columns)).y *
+  return sum_blocks(context, rows, columns, lanes_of<T>(columns), max_resident_blocks).y *
          static_cast<std::size_t>(columns) * sizeof(ColumnSums<SumOf<T>, count>);
 }
 
@@ -144,14 +170,16 @@ std::size_t column_scratch(const Context& context, std::int64_t rows, std::int64
 template <class T, unsigned lanes, unsigned count, class Term, class Finish>
 void sum_columns(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
                  Term term, Finish finish, std::byte* scratch) {
-  const dim3 blocks = sum_blocks(context, rows, columns, lanes);
-  launch(context, name, sums_kernel<lanes, SumOf<T>, count, Term, Finish>, blocks, block_threads,
-         rows, columns, term, finish, reinterpret_cast<ColumnSums<SumOf<T>, count>*>(scratch),
-         context.arrivals(blocks.x));
+  constexpr auto kernel = sums_kernel<lanes, SumOf<T>, count, Term, Finish>;
+  static const unsigned resident = resident_blocks(kernel);
+  const dim3 blocks = sum_blocks(context, rows, columns, lanes, resident);
+  launch(context, name, kernel, blocks, block_threads, rows, columns, term, finish,
+         reinterpret_cast<ColumnSums<SumOf<T>, count>*>(scratch), context.arrivals(blocks.x));
 }
 
 template <class T, unsigned lanes>
 struct SumRows {
+  static constexpr unsigned rows_at_once = 2;
   const T* values;
   struct Column {
     const T* values;

@@ -143,6 +143,12 @@ void each_of_images(const Context& context, const char* name, std::int64_t image
          static_cast<std::uint32_t>(elements), lanes, body);
 }
 
+/// number / divisor, where number ≥ 0: in 32 bits if it fits, which divides several times faster.
+__device__ inline std::int64_t quotient(std::int64_t number, std::uint32_t divisor) {
+  if (number >> 32 == 0) return static_cast<std::uint32_t>(number) / divisor;
+  return number / divisor;
+}
+
 /// How many channels of T a thread takes at once: 16 bytes of them if `channels` is a multiple of
 /// that, else 1.
 template <class T>

@@ -23,6 +23,7 @@ __global__ void running_kernel(NormValues of, NormSaved saved, const float* runn
 // `lanes` channels per thread.
 template <class T, unsigned lanes>
 struct Moments {
+  static constexpr unsigned rows_at_once = 2;
   const T* input;
   struct Column {
     const T* input;
@@ -50,7 +51,7 @@ template <class T, unsigned lanes>
 struct PooledGradient {
   PoolGradient<T, lanes> of;
   __device__ Lanes<T, lanes> operator()(std::int64_t row, std::int64_t i) const {
-    const std::int64_t image = row / of.s.in.plane;
+    const std::int64_t image = quotient(row, of.s.in.plane);
     auto gradients = of(image, static_cast<std::uint32_t>(i - image * of.s.in.elements()));
     // Rounds as the pool would have done to store it.
     for (float& value : gradients.values) value = static_cast<float>(static_cast<T>(value));
@@ -196,10 +197,10 @@ class BatchNormLayer final : public LayerOf<T> {
     }
     if ((sum_normalises_ || pool_) && !step.unfused) return;
     with_lanes<T>(input_.channels, [&](auto lanes) {
-      each_of_columns<lanes>(
-          context_, "batch_norm forward", all_rows(), input_.channels,
-          NormForwardColumns<T, lanes>{rows(step), norm_.channels(buffers.saved),
-                                   relu_follows_ && !step.unfused, buffers.input, buffers.output});
+      each_of_columns<lanes>(context_, "batch_norm forward", all_rows(), input_.channels,
+                             NormForwardColumns<T, lanes>{rows(step), norm_.channels(buffers.saved),
+                                                          relu_follows_ && !step.unfused,
+                                                          buffers.input, buffers.output});
     });
   }
   void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
@@ -243,8 +244,8 @@ class BatchNormLayer final : public LayerOf<T> {
     if (buffers.input_gradient == nullptr) return;
     each_of_columns<lanes>(
         context_, "batch_norm backward", all_rows(), input_.channels,
-        NormBackwardColumns<T, lanes, masked, Gradient>{rows(step), channels, gradient, buffers.input,
-                                                    buffers.input_gradient});
+        NormBackwardColumns<T, lanes, masked, Gradient>{rows(step), channels, gradient,
+                                                        buffers.input, buffers.input_gradient});
   }
 
   const Context& context_;

@@ -11,6 +11,8 @@
 
 #include "trainer/backends/cuda/layers/block_end.cuh"
 
+#include <array>
+
 #include "trainer/backends/cuda/layers/norm_channels.cuh"
 
 namespace feedrate::trainer::cuda {
@@ -65,20 +67,25 @@ struct EndForwardColumns {
   }
 };
 
-template <class T, unsigned lanes>
+/// The sum of the gradients of a channel, and for each of `count` norms that of gradient × (x − mean).
+/// The loads of a row do not depend on one another, and come before the store: it may write to what
+/// is loaded, so that none would pass it.
+template <class T, unsigned lanes, int count>
 struct EndBackwardColumns {
   std::int64_t rows;
   const T* terms[2];         // the second may be null
   const std::uint8_t* bits;  // null: the signs of `output`
   const T* output;
-  const T* inputs[2];  // of the norms; null for none
-  const float* means[2];
+  std::array<const T*, count> inputs;  // of the norms
+  std::array<const float*, count> means;
   T* gradient;
   struct Column {
     EndBackwardColumns body;
-    float means[2][lanes];
+    std::array<std::array<float, lanes>, count> means;
     __device__ void operator()(std::int64_t row, std::int64_t i,
-                               ColumnSums<SumOf<T>, 3>* sums) const {
+                               ColumnSums<SumOf<T>, 1 + count>* sums) const {
+      Lanes<T, lanes> values[count + 1];
+      for (int s = 0; s < count; ++s) values[s] = load<T, lanes>(body.inputs[s] + i);
       auto gradients = load<T, lanes>(body.terms[0] + i);
       if (body.terms[1] != nullptr) {
         const auto more = load<T, lanes>(body.terms[1] + i);
@@ -95,22 +102,18 @@ struct EndBackwardColumns {
       store(body.gradient + i, gradients);
       if (row >= body.rows) return;
       for (unsigned k = 0; k < lanes; ++k) sums[k].values[0] += gradients.values[k];
-      for (unsigned s = 0; s < 2; ++s) {
-        if (body.inputs[s] == nullptr) continue;
-        const auto values = load<T, lanes>(body.inputs[s] + i);
+      for (int s = 0; s < count; ++s) {
         for (unsigned k = 0; k < lanes; ++k) {
           const SumOf<T> gradient = gradients.values[k];
-          sums[k].values[1 + s] += gradient * (values.values[k] - means[s][k]);
+          sums[k].values[1 + s] += gradient * (values[s].values[k] - means[s][k]);
         }
       }
     }
   };
   __device__ Column column(std::int64_t c) const {
     Column column{*this, {}};
-    for (unsigned s = 0; s < 2; ++s) {
-      for (unsigned k = 0; k < lanes && inputs[s] != nullptr; ++k) {
-        column.means[s][k] = means[s][c + k];
-      }
+    for (int s = 0; s < count; ++s) {
+      for (unsigned k = 0; k < lanes; ++k) column.means[s][k] = means[s][c + k];
     }
     return column;
   }
@@ -147,13 +150,11 @@ struct InputColumns {
   }
 };
 
+template <int count>
 struct EndFinish {
-  NormGradients norms[2];
-  bool present[2];
-  __device__ void operator()(std::int64_t k, const ColumnSums<double, 3>& sums) const {
-    for (unsigned s = 0; s < 2; ++s) {
-      if (present[s]) norms[s].write(k, sums.values[0], sums.values[1 + s]);
-    }
+  std::array<NormGradients, count> norms;
+  __device__ void operator()(std::int64_t k, const ColumnSums<double, 1 + count>& sums) const {
+    for (int s = 0; s < count; ++s) norms[s].write(k, sums.values[0], sums.values[1 + s]);
   }
 };
 
@@ -189,11 +190,11 @@ class BlockEndLayer final : public LayerOf<T> {
     if (!forward_ || step.unfused) return plain_->forward(buffers.untyped(), step);
     with_lanes<T>(extent_.channels, [&](auto lanes) {
       EndForwardColumns<T, lanes> columns{.rows = rows(step),
-                                       .norms = {},
-                                       .normalises = {},
-                                       .inputs = {buffers.inputs(0), buffers.inputs(1)},
-                                       .output = buffers.output,
-                                       .bits = bits(buffers)};
+                                          .norms = {},
+                                          .normalises = {},
+                                          .inputs = {buffers.inputs(0), buffers.inputs(1)},
+                                          .output = buffers.output,
+                                          .bits = bits(buffers)};
       for (std::size_t s = 0; s < 2; ++s) {
         if (!norms_[s]) continue;
         const Buffers& norm = buffers.norm(s);
@@ -219,26 +220,39 @@ class BlockEndLayer final : public LayerOf<T> {
   }
 
   void find_gradient(const BuffersOf<T>& buffers, const Step& step) const {
+    switch (norms_[0].has_value() + norms_[1].has_value()) {
+      case 0:
+        return find_gradient<0>(buffers, step);
+      case 1:
+        return find_gradient<1>(buffers, step);
+      default:
+        return find_gradient<2>(buffers, step);
+    }
+  }
+
+  /// `count`: of the inputs that are normalised.
+  template <int count>
+  void find_gradient(const BuffersOf<T>& buffers, const Step& step) const {
     with_lanes<T>(extent_.channels, [&](auto lanes) {
       T* gradient = buffers.own_gradient();
-      EndBackwardColumns<T, lanes> columns{.rows = rows(step),
-                                        .terms = {gradient, buffers.second_term()},
-                                        .bits = forward_ ? bits(buffers) : nullptr,
-                                        .output = buffers.output,
-                                        .inputs = {},
-                                        .means = {},
-                                        .gradient = gradient};
-      EndFinish finish{};
+      EndBackwardColumns<T, lanes, count> columns{.rows = rows(step),
+                                                  .terms = {gradient, buffers.second_term()},
+                                                  .bits = forward_ ? bits(buffers) : nullptr,
+                                                  .output = buffers.output,
+                                                  .inputs = {},
+                                                  .means = {},
+                                                  .gradient = gradient};
+      EndFinish<count> finish{};
+      std::size_t found = 0;
       for (std::size_t s = 0; s < 2; ++s) {
         if (!norms_[s]) continue;
         const Buffers& norm = buffers.norm(s);
-        columns.inputs[s] = reinterpret_cast<const T*>(norm.inputs[0]);
-        columns.means[s] = norms_[s]->saved(norm.saved).mean;
-        finish.norms[s] = norms_[s]->gradients(step.count, norm.saved);
-        finish.present[s] = true;
+        columns.inputs[found] = reinterpret_cast<const T*>(norm.inputs[0]);
+        columns.means[found] = norms_[s]->saved(norm.saved).mean;
+        finish.norms[found++] = norms_[s]->gradients(step.count, norm.saved);
       }
-      sum_columns<T, lanes, 3>(context_, "block end backward", all_rows(), extent_.channels,
-                               columns, finish, buffers.scratch);
+      sum_columns<T, lanes, 1 + count>(context_, "block end backward", all_rows(), extent_.channels,
+                                       columns, finish, buffers.scratch);
     });
   }
 

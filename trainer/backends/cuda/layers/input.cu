@@ -10,7 +10,8 @@ using namespace loader;
 
 namespace {
 
-template <class T>
+/// A thread writes a whole pixel of `lanes` stored channels, or one value.
+template <class T, unsigned lanes>
 struct Scale {
   const std::uint8_t* pixels;
   T* out;
@@ -18,14 +19,18 @@ struct Scale {
   std::uint32_t channels;
   PixelScale scales[own_scales];
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const std::uint32_t channel = stored.channel(e), pixel = stored.pixel(e);
-    float value = 0;
-    if (channel < channels) {
-      const PixelScale own = scales[channel < own_scales ? channel : 0];
-      const std::int64_t start = image * channels * stored.plane;
-      value = scaled_pixel(pixels[start + pixel * channels + channel], own.scale, own.mean);
+    const std::uint32_t first = lanes == 1 ? stored.channel(e) : 0;
+    const std::int64_t pixel = image * stored.plane + stored.pixel(e);
+    const std::uint8_t* from = pixels + pixel * channels + first;
+    std::uint8_t found[lanes];
+    for (std::uint32_t k = 0; k < lanes; ++k) found[k] = first + k < channels ? from[k] : 0;
+    Lanes<T, lanes> values;
+    for (std::uint32_t k = 0; k < lanes; ++k) {
+      const PixelScale own = scales[first + k < own_scales ? first + k : 0];
+      const float value = scaled_pixel(found[k], own.scale, own.mean);
+      values.values[k] = first + k < channels ? value : 0.0F;
     }
-    out[image * stored.elements() + e] = static_cast<T>(value);
+    store(out + image * stored.elements() + e, values);
   }
 };
 
@@ -42,16 +47,26 @@ class InputLayer final : public LayerOf<T> {
 
  protected:
   void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
-    each_of_images(context_, "input", batch_, stored_.elements(),
-                   Scale<T>{step.pixels,
-                            buffers.output,
-                            stored_,
-                            channels_,
-                            {scales_[0], scales_[1], scales_[2], scales_[3]}});
+    if (stored_.channels == full_lanes<T>) {
+      forward<full_lanes<T>>(buffers, step);
+    } else {
+      forward<1>(buffers, step);
+    }
   }
   void run_backward(const BuffersOf<T>&, const Step&) override {}  // pixels have no gradient
 
  private:
+  template <unsigned lanes>
+  void forward(const BuffersOf<T>& buffers, const Step& step) const {
+    each_of_images(context_, "input", batch_, stored_.elements(),
+                   Scale<T, lanes>{step.pixels,
+                                   buffers.output,
+                                   stored_,
+                                   channels_,
+                                   {scales_[0], scales_[1], scales_[2], scales_[3]}},
+                   lanes);
+  }
+
   const Context& context_;
   std::int64_t batch_;
   std::uint32_t channels_;

@@ -10,21 +10,30 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
+/// What the pool reads, as it lies.
 struct Plain {
-  template <class T>
-  __device__ float operator()(std::int64_t, std::uint32_t, float x) const {
-    return x;
-  }
+  template <class T, unsigned lanes>
+  struct Channels {
+    __device__ Channels(const Plain&, std::int64_t, std::uint32_t) {}
+    __device__ float operator()(unsigned, float x) const { return x; }
+  };
 };
 /// The output of the norm and the relu before the pool, as they would have stored it.
 struct Normalised {
   std::int64_t images;  // those present
   NormChannels norm;
-  template <class T>
-  __device__ float operator()(std::int64_t image, std::uint32_t channel, float x) const {
-    if (image >= images) return 0;
-    return static_cast<float>(static_cast<T>(relu(norm.forward(channel)(x))));
-  }
+  template <class T, unsigned lanes>
+  struct Channels {
+    bool present;
+    ChannelForward forward[lanes];  // read once for all values of a window
+    __device__ Channels(const Normalised& of, std::int64_t image, std::uint32_t channel)
+        : present(image < of.images) {
+      for (unsigned k = 0; k < lanes; ++k) forward[k] = of.norm.forward(channel + k);
+    }
+    __device__ float operator()(unsigned k, float x) const {
+      return present ? static_cast<float>(static_cast<T>(relu(forward[k](x)))) : 0.0F;
+    }
+  };
 };
 
 struct Winner {
@@ -46,6 +55,7 @@ struct MaxPoolForward {
     const PoolSpot out = pool_spot(s.out.pixel(e), g.out_width);
     const PoolRange rows = pool_inputs(g, out.row, g.height);
     const PoolRange columns = pool_inputs(g, out.column, g.width);
+    const typename Value::template Channels<T, lanes> channels(value, image, channel);
     Winner best[lanes] = {};
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
       for (std::int32_t column = columns.begin; column < columns.end; ++column) {
@@ -54,18 +64,20 @@ struct MaxPoolForward {
         const std::uint8_t position = pool_position(g, out.row, out.column, row, column);
         const bool first = row == rows.begin && column == columns.begin;
         for (unsigned k = 0; k < lanes; ++k) {
-          const float x = value.template operator()<T>(image, channel + k, found.values[k]);
+          const float x = channels(k, found.values[k]);
           if (first || wins(x, best[k].value)) best[k] = {x, position};
         }
       }
     }
     const std::int64_t offset = image * s.out.elements() + e;
     Lanes<T, lanes> won;
+    ByteLanes<lanes> positions;
     for (unsigned k = 0; k < lanes; ++k) {
       won.values[k] = best[k].value;
-      winners[offset + k] = best[k].position;
+      positions.values[k] = best[k].position;
     }
     store(output + offset, won);
+    store_bytes(winners + offset, positions);
   }
 };
 

@@ -33,8 +33,9 @@ struct PoolGradient {
         const std::int64_t offset = image * s.out.elements() + s.out.offset(channel, pixel);
         const std::uint8_t mine = pool_position(g, row, column, in.row, in.column);
         const auto gradients = load<T, lanes>(output_gradient + offset);
+        const auto won = load_bytes<lanes>(winners + offset);
         for (unsigned k = 0; k < lanes; ++k) {
-          if (winners[offset + k] == mine) sum.values[k] += gradients.values[k];
+          if (won.values[k] == mine) sum.values[k] += gradients.values[k];
         }
       }
     }

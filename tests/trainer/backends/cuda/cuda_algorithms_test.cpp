@@ -27,6 +27,7 @@ class CudaAlgorithms : public CudaParity {
     CudaParity::TearDown();
     unsetenv("FEEDRATE_EMULATED_FASTEST");
     unsetenv("FEEDRATE_EMULATED_BROKEN");
+    unsetenv("FEEDRATE_EMULATED_ROUNDS");
     unsetenv("FEEDRATE_EMULATED_BROKEN_AFTER");
     unsetenv("FEEDRATE_EMULATED_IMAGES");
   }
@@ -152,6 +153,33 @@ TEST_P(CudaAlgorithms, one_that_fails_when_run_is_passed_over) {
   tell_fastest(other);
   setenv("FEEDRATE_EMULATED_BROKEN", "8", 1);
   EXPECT_EQ(train_a_step().step, only(one, step_of_all));
+}
+
+// What an engine does is measured, not only read: the notes of one that rounds do not say so.
+TEST_P(CudaAlgorithms, one_that_does_not_compute_what_it_says_is_passed_over) {
+  tell_fastest(other);
+  setenv("FEEDRATE_EMULATED_ROUNDS", "8", 1);
+  EXPECT_EQ(train_a_step("fp32").step, only(one, step_of_all));
+  EXPECT_EQ(train_a_step("tf32").step, only(other, step_of_all)) << "there it may";
+  EXPECT_EQ(train_a_step("bf16").step, only(other, step_of_all)) << "16 bits are not rounded";
+  setenv("XDG_CACHE_HOME", "/dev/null", 1);
+  setenv("FEEDRATE_EMULATED_ROUNDS", "7", 1);
+  EXPECT_EQ(train_a_step("fp32").step, only(other, step_of_all)) << "nothing is measured";
+}
+
+TEST_P(CudaAlgorithms, where_none_computes_what_it_says_the_best_is_taken_and_told) {
+  setenv("FEEDRATE_EMULATED_ROUNDS", "789", 1);
+  const Used used = train_a_step("fp32");
+  EXPECT_EQ(std::accumulate(used.step.begin(), used.step.end(), 0UL), step_of_all);
+  for (const ProductEngine& engine : used.engines) {
+    EXPECT_NE(engine.fallback.find("times what rounding explains"), std::string::npos)
+        << engine.node << ": " << engine.fallback;
+  }
+}
+
+TEST_P(CudaAlgorithms, one_that_is_hopeless_runs_once) {
+  tell_fastest(one);  // the other takes three times as long
+  EXPECT_EQ(train_a_step().measured(), choices_of_all * (4 + 2)) << "tried out, and timed once";
 }
 
 TEST_P(CudaAlgorithms, where_none_of_the_fast_ones_works_there_is_what_works_anywhere) {

@@ -1,6 +1,7 @@
 #include "trainer/backends/cuda/products/conv_choice.cuh"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,7 +11,7 @@
 #include "formats/base/error.h"
 #include "trainer/backends/cuda/products/algorithm_cache.cuh"
 #include "trainer/backends/cuda/products/conv_engine.cuh"
-#include "trainer/backends/cuda/products/random_values.cuh"
+#include "trainer/backends/cuda/products/engine_timer.cuh"
 #include "trainer/communicators/communicator.h"
 
 namespace feedrate::trainer::cuda {
@@ -20,61 +21,11 @@ namespace {
 
 /// How many entries of cuDNN's list are measured: of each engine the one that cuDNN expects to be
 /// fastest, then others.
-constexpr std::size_t max_measured = 8;
-/// The best of these runs counts, because a disturbance only makes a run longer.
-constexpr int measured_runs = 3;
+constexpr std::size_t max_measured = 24;
 
 bool uses_tensor_cores(const ConvEngine& engine) {
   return std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != engine.notes.end();
 }
-
-/// Runs and times engines on random tensors. Throws Error if there is no memory for these.
-class EngineTimer {
- public:
-  EngineTimer(const Context& context, const ConvShape& shape)
-      : context_(context),
-        x_(shape.x_bytes(), "a convolution's input"),
-        filter_(shape.filter_bytes(), "a convolution's filters"),
-        y_(shape.y_bytes(), "a convolution's output"),
-        begin_(make_event(0)),
-        end_(make_event(0)) {
-    for (const DeviceMemory* tensor : {&x_, &filter_, &y_})
-      fill_randomly(context, shape.type, *tensor);
-  }
-
-  /// Runs it once. Throws Error if the engine fails.
-  void try_out(ConvExecution& execution) {
-    if (execution.workspace() > workspace_.bytes()) {
-      workspace_ = {};  // the old one first: there may not be room for both
-      workspace_ = DeviceMemory(execution.workspace(), "a convolution's workspace");
-    }
-    run(execution);
-    check(cudaStreamSynchronize(context_.compute()), "cudaStreamSynchronize");
-  }
-  /// The best of several runs, in milliseconds. Call try_out() first, which loads the kernels.
-  float best(ConvExecution& execution) {
-    float least = 0;
-    for (int i = 0; i < measured_runs; ++i) {
-      check(cudaEventRecord(begin_.get(), context_.compute()), "cudaEventRecord");
-      run(execution);
-      check(cudaEventRecord(end_.get(), context_.compute()), "cudaEventRecord");
-      check(cudaEventSynchronize(end_.get()), "cudaEventSynchronize");
-      float took = 0;
-      check(cudaEventElapsedTime(&took, begin_.get(), end_.get()), "cudaEventElapsedTime");
-      least = i == 0 ? took : std::min(least, took);
-    }
-    return least;
-  }
-
- private:
-  void run(ConvExecution& execution) {
-    execution.run(context_.cudnn(), {x_.data(), filter_.data(), y_.data(), workspace_.data()});
-  }
-
-  const Context& context_;
-  DeviceMemory x_, filter_, y_, workspace_;
-  Event begin_, end_;
-};
 
 /// A choice among the engines that cuDNN offers for a convolution, of the batch or of parts of it.
 class Choice {
@@ -121,8 +72,9 @@ class Choice {
       std::size_t left = max_measured;
       each_engine([&](ConvEngine& engine, Offer offer) {
         ConvExecution execution = build(engine);
-        if (timer) timer->try_out(execution);
-        const float took = measures ? timer->best(execution) * static_cast<float>(parts) : 0;
+        if (timer) try_out(*timer, engine, execution);
+        const auto all = static_cast<float>(parts);
+        const float took = measures ? timer->best(execution, least / all) * all : 0;
         works_ = true;
         const bool is_fast = why_slow(engine, offer).empty();
         if (!call_ || (measures ? took < least : is_fast)) {
@@ -134,12 +86,34 @@ class Choice {
       });
       if (!lacks_room_) break;  // parts would help nobody
     }
+    if (!call_ && wrong_) return take_wrong();
     if (!call_) refuse();
     if (!measures) return;
     if (fast) chosen_.fallback.clear();  // one that was expected to be faster was not
     chosen_.milliseconds = least;
     site_.algorithms->add(key(), {chosen_.name, least});
     site_.algorithms->save();  // a session that is cut short has measured for the next one
+  }
+
+  /// Throws Error if the engine fails, or if its results are not what it says.
+  void try_out(EngineTimer& timer, const ConvEngine& engine, ConvExecution& execution) {
+    timer.try_out(execution);
+    const double error = timer.error(part_of(shape_, parts_), direction_, arithmetic_);
+    if (error <= 1) return;
+    const std::string name = engine.name + text_of_parts(parts_);
+    if (!wrong_ || (wrong_->parts == parts_ && error < wrong_->error)) {
+      wrong_ = {name, parts_, error};
+    }
+    throw Error(
+        join("engine ", name, " errs by ", std::round(error), " times what rounding explains"));
+  }
+
+  /// Better than none, and told; not kept. Throws Error where it does not work a second time.
+  void take_wrong() {
+    const std::string why = problem_;
+    take_named(wrong_->name);
+    if (!call_) refuse();
+    chosen_.fallback = why;
   }
 
   /// Takes the cached engine only if cuDNN still offers it: the file does not say whether an engine
@@ -264,11 +238,17 @@ class Choice {
   Arithmetic arithmetic_;
   std::int64_t parts_ = 1;                  // of the batch, for which engines are asked now
   std::shared_ptr<const ConvGraph> graph_;  // of one part
-  bool works_ = false;                      // an engine, for this number of parts
-  bool lacks_room_ = false;                 // so does an engine's workspace
-  bool offers_fast_ = false;                // so does cuDNN
-  bool offers_cores_ = false;  // and one of the engines that are measured uses tensor cores
-  bool was_fastest_ = false;   // the engine that is to be taken, when it was measured
+  struct Wrong {
+    std::string name;
+    std::int64_t parts;
+    double error;
+  };
+  std::optional<Wrong> wrong_;  // the best of those whose results are not what they say
+  bool works_ = false;          // an engine, for this number of parts
+  bool lacks_room_ = false;     // so does an engine's workspace
+  bool offers_fast_ = false;    // so does cuDNN
+  bool offers_cores_ = false;   // and one of the engines that are measured uses tensor cores
+  bool was_fastest_ = false;    // the engine that is to be taken, when it was measured
   std::optional<ConvCall> call_;
   ProductEngine chosen_;  // the engine in call_
   std::string problem_;   // why the last engine was skipped; "" if none was

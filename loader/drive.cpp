@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "formats/base/bytes.h"
 #include "formats/base/stop.h"
 #include "formats/digests/digest.h"
+#include "loader/emulated_host.h"
 #include "loader/tuning/settling.h"
 
 namespace feedrate::loader {
@@ -42,21 +44,32 @@ unsigned touch(std::span<const std::byte> bytes) {
   return sum;
 }
 
-// A trainer of fixed speed: it computes on each batch for a fixed time, then takes the next.
-// Waiting for the loader delays its schedule; overshooting a sleep does not. The end of the run cuts
-// its last step.
+// A trainer of fixed speed: it computes on each batch for a fixed time, then takes the next. Its
+// thread computes for a share of that time, then it sleeps. Waiting for the loader delays its schedule;
+// overshooting a sleep does not. The end of the run cuts its last step.
 class Pace {
  public:
-  Pace(double images_per_second, DriveClock& clock) : rate_(images_per_second), clock_(clock) {}
+  Pace(double images_per_second, double host_cores, DriveClock& clock)
+      : rate_(images_per_second),
+        threads_(static_cast<unsigned>(std::ceil(host_cores))),
+        others_(std::max(threads_, 1U) - 1),
+        share_(host_cores / std::max(threads_, 1U)),
+        clock_(clock) {}
   void start(Time now, Time end) {
     due_ = now;
     end_ = end;
   }
   void waited() { due_ = std::max(due_, clock_.now()); }
-  void compute(std::uint32_t images) {
+  // The thread has computed since `processor_seconds`.
+  void compute(std::uint32_t images, double processor_seconds) {
     const Seconds step(std::min(images / rate_, max_step));
     due_ += std::chrono::duration_cast<Time::duration>(step);
     const Time until = std::min(due_, end_);
+    const double enough = processor_seconds + share_ * step.count();
+    others_.add(share_ * step.count());
+    while (share_ > 0 && !stop_requested() && clock_.now() < end_ &&
+           clock_.processor_seconds() < enough) {
+    }
     constexpr std::chrono::milliseconds attention{50};  // to a stop
     while (!stop_requested() && clock_.now() < until) {
       clock_.sleep_until(std::min(until, clock_.now() + attention));
@@ -70,6 +83,9 @@ class Pace {
 
  private:
   double rate_;
+  unsigned threads_;  // of the host
+  EmulatedHost others_;
+  double share_;  // of a step that each of them computes
   DriveClock& clock_;
   double compute_ = 0;
   double cut_ = 0;  // of the last step
@@ -83,7 +99,8 @@ std::optional<double> rate(std::uint64_t images, double seconds) {
 
 // Whether the clock may start with the first batch: clearly more batches follow than the loader can
 // have had at hand by then, in part or whole.
-bool outlasts_start(const DriveResult& result, const Loader& loader) {
+bool outlasts_start(const DriveResult& result, const Loader& loader, const DriveOptions& options) {
+  if (options.resident) return result.batches > 1;
   return result.batches > 1 + 2 * std::uint64_t{loader.slots()};
 }
 
@@ -103,6 +120,8 @@ void time_from_first_batch(DriveResult& result, const Marks& marks, Mark from, c
 
 }  // namespace
 
+double DriveClock::processor_seconds() { return thread_seconds(); }
+
 void DriveClock::sleep_until(Time time) { std::this_thread::sleep_until(time); }
 
 std::optional<double> DriveResult::images_per_second() const {
@@ -121,7 +140,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   DriveClock steady;
   DriveClock& clock = options.clock != nullptr ? *options.clock : steady;
   const auto since = [&](Time time) { return Seconds(clock.now() - time).count(); };
-  Pace pace(options.emulate_images_per_second, clock);
+  Pace pace(options.emulate_images_per_second, options.emulate_host_cores, clock);
   Hasher hasher;
   volatile unsigned sink = 0;
   const rusage before = usage_now();
@@ -138,7 +157,9 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     return Mark{since(start), result.images, loader.stats().wait_seconds - first_waited};
   };
 
-  while (const Batch* batch = loader.next()) {
+  const Batch* batch = nullptr;
+  const auto next = [&] { return options.resident && batch != nullptr ? batch : loader.next(); };
+  while ((batch = next()) != nullptr) {
     if (result.batches == 0) {
       start = clock.now();
       end = start + std::chrono::duration_cast<Time::duration>(length);
@@ -154,12 +175,13 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     }
     if (result.batches == 0) {
       result.first_batch_seconds = Seconds(start - called).count();
-      result.ready_images = batch->count + loader.ready_images();
+      result.ready_images = batch->count + (options.resident ? 0 : loader.ready_images());
       first_waited = loader.stats().wait_seconds;
       from = {0, result.ready_images, 0};
       if (!emulate) marks.add(from);
       if (options.first_batch) options.first_batch();
     }
+    const double computed = emulate ? clock.processor_seconds() : 0;
     ++result.batches;
     result.images += batch->count;
     const std::span<const std::byte> images = options.take ? options.take(*batch) : batch->bytes();
@@ -169,7 +191,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     } else {
       sink = sink + touch(images);
     }
-    if (emulate) pace.compute(batch->count);
+    if (emulate) pace.compute(batch->count, computed);
     if (stop_requested()) {
       result.stopped = true;
       break;
@@ -189,7 +211,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   Mark last = here();
   last.images -= std::min(pace.cut_images(), last.images);
   result.seconds = last.seconds;
-  if (outlasts_start(result, loader)) {
+  if (outlasts_start(result, loader, options)) {
     time_from_first_batch(result, marks, from, last);
   } else {
     result.from_start = true;

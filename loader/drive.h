@@ -16,14 +16,20 @@ struct DriveClock {
   using Time = std::chrono::steady_clock::time_point;
   virtual ~DriveClock() = default;
   virtual Time now() { return std::chrono::steady_clock::now(); }
+  virtual double processor_seconds();  // that the calling thread has used so far
   virtual void sleep_until(Time time);
 };
 
 struct DriveOptions {
   double seconds = 0;                    // stop after this time; 0: at the loader's end
   double emulate_images_per_second = 0;  // a trainer of this speed; 0: one that takes no time
-  bool digest = false;                   // hash all batches, to compare runs
-  std::function<void()> first_batch{};   // called when the first batch has arrived
+  /// Cores that the emulated trainer keeps busy while it computes, as threads do that drive devices:
+  /// its own thread, and further ones where it is more than 1. Each computes for this share of a step
+  /// and sleeps for the rest. Where cores are short, the step takes longer.
+  double emulate_host_cores = 0;
+  bool resident = false;  // take the first batch again and again: the emulated trainer alone
+  bool digest = false;    // hash all batches, to compare runs
+  std::function<void()> first_batch{};  // called when the first batch has arrived
   /// Takes each batch, instead of a read of every cache line, and returns the bytes to hash as its
   /// images. `finish` is called behind the last one, before the time is up.
   std::function<std::span<const std::byte>(const Batch&)> take{};

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 #include "formats/digests/digest.h"
+#include "loader/emulated_host.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate::loader {
@@ -142,6 +144,66 @@ TEST(UnitDrive, overshooting_a_nap_does_not_delay_a_trainers_schedule) {
   const DriveResult result =
       drive(loader, {.seconds = 0.5, .emulate_images_per_second = 1000, .clock = &clock});
   EXPECT_GE(result.batches, 49U);
+}
+
+// Each look at the processor time lets it pass: as fast as the time, or at a quarter where others
+// hold the core.
+struct HostClock final : DriveClock {
+  explicit HostClock(unsigned share) : share_of_core(share) {}
+  Time now() override { return time; }
+  void sleep_until(Time until) override { time = std::max(time, until); }
+  double processor_seconds() override {
+    time += 100us;
+    used += 1e-4 / share_of_core;
+    return used;
+  }
+  unsigned share_of_core;
+  Time time{1h};
+  double used = 0;
+};
+
+TEST(UnitDrive, an_emulated_host_computes_within_the_step_and_delays_it_where_cores_are_short) {
+  std::atomic<std::uint64_t> reads{0};
+  const MemoryDataset dataset(1000, {28, 28, 1}, [&](std::uint64_t, Sample&) { ++reads; });
+  for (const auto& [share, rate] : {std::pair(1U, 1000.0), std::pair(4U, 500.0)}) {
+    HostClock clock(share);
+    Loader loader(dataset, recipe("none"), {.threads = 0, .batch = 10, .epochs = 0});
+    const DriveResult result = drive(loader, {.seconds = 0.5,
+                                              .emulate_images_per_second = 1000,
+                                              .emulate_host_cores = 0.5,
+                                              .resident = true,
+                                              .clock = &clock});
+    EXPECT_NEAR(result.images_per_second().value(), rate, 0.05 * rate) << share;
+    EXPECT_GE(clock.used, 0.5 * 0.01 * static_cast<double>(result.batches - 1)) << share;
+  }
+}
+
+TEST(UnitDrive, a_resident_run_takes_the_first_batch_again_and_again) {
+  std::atomic<std::uint64_t> reads{0};
+  const MemoryDataset dataset(1000, {28, 28, 1}, [&](std::uint64_t, Sample&) { ++reads; });
+  MadeClock clock;
+  Loader loader(dataset, recipe("none"), {.threads = 0, .batch = 10, .epochs = 0});
+  const DriveResult result =
+      drive(loader,
+            {.seconds = 0.2, .emulate_images_per_second = 1000, .resident = true, .clock = &clock});
+  EXPECT_EQ(reads, 10U);
+  EXPECT_NEAR(result.images_per_second().value(), 1000, 1);
+  EXPECT_EQ(result.stall_seconds, 0);
+}
+
+TEST(UnitEmulatedHost, its_threads_compute_as_long_as_they_are_told_to) {
+  const auto used = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  const double before = used();
+  EmulatedHost host(2);
+  host.add(0.02);
+  for (int naps = 0; naps < 3000 && used() - before < 0.04; ++naps) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_GE(used() - before, 0.04);
 }
 
 TEST(UnitDrive, batches_that_were_ready_at_the_start_do_not_raise_the_rate) {

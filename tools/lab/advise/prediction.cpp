@@ -43,7 +43,9 @@ double delivered(const Variant& variant, const Consumer& consumer, unsigned thre
   if (threads == 0) return 1 / (1 / consumer.demand + variant.cost(0));
   const double supply = variant.supply(threads);
   const double alone = std::min(supply, consumer.demand);
-  if (!consumer.shares_cores) return alone;
+  if (!consumer.shares_cores) {
+    return std::min(alone, consumer.cores / (consumer.driving_seconds + variant.cost(threads)));
+  }
   const unsigned computing = consumer.threads > 0 ? consumer.threads : consumer.cores;
   return std::min(alone, consumer.cores / (computing / consumer.demand + variant.cost(threads)));
 }

@@ -26,6 +26,7 @@ struct Consumer {
   unsigned cores = 1;                                       // of the machine
   unsigned threads = 0;                                     // computing; 0: as many as cores
   unsigned driving = 0;                                     // threads that drive a device
+  double driving_seconds = 0;                               // of them, for an image
   double doubt = 0;                                         // of the demand, as a share: ± this
 };
 

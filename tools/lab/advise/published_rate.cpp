@@ -22,6 +22,8 @@ namespace {
 
 constexpr const char* mlperf_storage =
     "MLPerf Storage 1.0, the compute time of its emulated accelerator (mlcommons/storage)";
+constexpr const char* own =
+    "Feedrate's own trainer, an H100 80 GB HBM3 (samples/results/resnet50-h100.jsonl)";
 constexpr const char* mxnet = "NVIDIA DeepLearningExamples, MXNet 20.12, RN50v1.5";
 constexpr const char* pytorch = "NVIDIA DeepLearningExamples, PyTorch 21.03, resnet50v1.5";
 
@@ -76,6 +78,7 @@ const PublishedRate* fastest(std::span<const PublishedRate> rates, const Wanted&
 
 std::span<const PublishedRate> published_rates() {
   static const std::vector<PublishedRate> rates = {
+      {"H100", "resnet50", "bf16", 1, 256, 5910, "2026-11", own},
       {"H100", "resnet50", "", 1, 400, 400 / 0.224, "2024-09", mlperf_storage},
       {"A100", "resnet50", "", 1, 400, 400 / 0.435, "2024-09", mlperf_storage},
       {"A100", "resnet50", "mixed", 1, 256, 2180, "2020-12", mxnet},
@@ -113,6 +116,18 @@ std::vector<PublishedRate> read_rates(const std::filesystem::path& file) {
     fail(file, "cannot be understood: ", without_prefix(error.what()));
   }
   if (rates.empty()) fail(file, "lists no rate");
+  return rates;
+}
+
+std::vector<PublishedRate> known_rates(const std::filesystem::path& file) {
+  std::vector<PublishedRate> rates(published_rates().begin(), published_rates().end());
+  if (file.empty()) return rates;
+  const std::vector<PublishedRate> own = read_rates(file);
+  std::erase_if(rates, [&](const PublishedRate& rate) {
+    return std::ranges::any_of(
+        own, [&](const PublishedRate& one) { return lower(one.device) == lower(rate.device); });
+  });
+  rates.insert(rates.end(), own.begin(), own.end());
   return rates;
 }
 

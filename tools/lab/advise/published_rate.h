@@ -27,6 +27,11 @@ std::span<const PublishedRate> published_rates();
 
 /// A user's own: a JSON list of objects with these keys. Throws Error naming the file and the entry.
 std::vector<PublishedRate> read_rates(const std::filesystem::path& file);
+/// The published ones, and those of `file` for its devices in their place; "": no file.
+std::vector<PublishedRate> known_rates(const std::filesystem::path& file);
+/// What the option says that names such a file.
+inline constexpr const char* published_or_own_rates =
+    "Rates of devices, instead of published ones: a JSON list";
 
 /// So many devices of a kind that train together: "h100x8".
 struct Devices {

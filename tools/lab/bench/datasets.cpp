@@ -107,7 +107,7 @@ void check_points(const std::vector<BenchPoint>& points,
     if (images.emplace(row.dataset, row.recipe, row.network.value_or("")).second) {
       check_images(row, *dataset);
     }
-    if (row.tool == own_tool && row.device &&
+    if (row.tool == own_tool && row.device && !row.emulates &&
         precisions.emplace(*row.device, *row.precision).second) {
       check_precision(*row.device, *row.precision);
     }

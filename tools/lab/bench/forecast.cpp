@@ -11,7 +11,8 @@ bool is_demand_of(const Row& row, const Row& point) {
   return row.kind == demand_kind && row.tool == point.tool && row.digest == point.digest &&
          row.recipe == point.recipe && row.batch == point.batch && row.network == point.network &&
          row.device == point.device && row.precision == point.precision &&
-         row.compute_threads == point.compute_threads && row.images_per_second > 0;
+         row.emulates == point.emulates && row.compute_threads == point.compute_threads &&
+         row.images_per_second > 0;
 }
 
 bool is_supply_of(const Row& row, const Row& point) {
@@ -56,7 +57,8 @@ std::optional<double> forecast(const Row& point, std::span<const Row> rows, unsi
   const Consumer consumer{.demand = demand->images_per_second,
                           .shares_cores = point.device == "cpu",
                           .cores = cores,
-                          .threads = std::min(point.compute_threads.value_or(cores), cores)};
+                          .threads = std::min(point.compute_threads.value_or(cores), cores),
+                          .driving_seconds = demand->cpu_us.value_or(0) * 1e-6};
   return delivered(*variant, consumer, std::min(point.threads.value_or(0), cores));
 }
 

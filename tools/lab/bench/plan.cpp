@@ -37,6 +37,12 @@ std::string decoding_device(const BenchOptions& options) {
   return found == options.devices.end() ? "cpu" : *found;
 }
 
+/// Devices that train; none where only others are emulated.
+std::vector<std::string> trained_on(const BenchOptions& options) {
+  if (!options.devices.empty()) return distinct(options.devices);
+  return options.emulated.empty() ? std::vector<std::string>{"cpu"} : std::vector<std::string>();
+}
+
 bool is_warm(const BenchPoint& point) { return point.row.cache == warm_cache; }
 
 class Planner {
@@ -72,6 +78,7 @@ class Planner {
         add_loading(row, group, supply_);
         for (const std::string& network : distinct(options_.networks)) {
           add_training(row, group, network);
+          if (tool == own_tool) add_emulations(row, group, network);
         }
       }
     }
@@ -106,7 +113,7 @@ class Planner {
     if (points_.size() + supply_.size() + demand_.size() + delivered_.size() == max_points) {
       throw Error(join("these are more than ", grouped(max_points), " points"));
     }
-    points.push_back({row});
+    points.push_back({row, emulation_});
   }
 
   void add_loading(Row row, const std::vector<BenchDataset>& group,
@@ -141,7 +148,7 @@ class Planner {
     }
     if (row.decode != device_decode) return true;
     // The loader alone has no device, but needs one to decode.
-    return row.tool == own_tool && row.codec == packed_codec.name() &&
+    return row.tool == own_tool && row.codec == packed_codec.name() && !row.emulates &&
            row.device.value_or(decoding_device(options_)) != "cpu";
   }
 
@@ -155,7 +162,7 @@ class Planner {
 
   void add_training(Row row, const std::vector<BenchDataset>& group, const std::string& network) {
     row.network = network;
-    for (const std::string& device : distinct(options_.devices)) {
+    for (const std::string& device : trained_on(options_)) {
       row.device = device;
       // The same at every loader thread count, so that the curve shows only the loader.
       row.compute_threads.reset();
@@ -173,6 +180,22 @@ class Planner {
         add_trainer_alone(row, group);
       }
     }
+  }
+
+  void add_emulations(Row row, const std::vector<BenchDataset>& group, const std::string& network) {
+    row.network = network;
+    for (const std::string& text : distinct(options_.emulated)) {
+      emulation_ = emulation_of(text, network, options_.rates);
+      row.device = emulation_->device;
+      row.precision.reset();
+      if (!emulation_->precision.empty()) row.precision = emulation_->precision;
+      row.emulates = emulation_->origin;
+      row.kind = delivered_kind;
+      add_loading(row, group, delivered_);
+      row.kind = demand_kind;
+      add_trainer_alone(row, group);
+    }
+    emulation_.reset();
   }
 
   // Batches in memory are the same whatever format they came from, so one dataset serves: the first
@@ -200,10 +223,11 @@ class Planner {
   const BenchOptions& options_;
   unsigned cores_;
   const std::function<bool(const Row&)>& reads_;
-  std::vector<bool> excluded_;      // whether the exclusion has excluded any point
-  std::set<std::string> decoded_;   // the ways to decode that suit some point
-  std::vector<BenchPoint> supply_;  // of the current group, as the next two
-  std::vector<BenchPoint> demand_;  // and compute
+  std::optional<Emulation> emulation_;  // of the points that are being added
+  std::vector<bool> excluded_;          // whether the exclusion has excluded any point
+  std::set<std::string> decoded_;       // the ways to decode that suit some point
+  std::vector<BenchPoint> supply_;      // of the current group, as the next two
+  std::vector<BenchPoint> demand_;      // and compute
   std::vector<BenchPoint> delivered_;
   std::vector<BenchPoint> points_;  // of all groups, in order
 };
@@ -227,8 +251,9 @@ std::vector<std::vector<BenchDataset>> groups(const std::vector<BenchDataset>& d
 std::string BenchPoint::title() const {
   std::string text = row.tool == own_tool ? row.kind : join(row.tool, ": ", row.kind);
   if (row.network) {
-    text += fmt::format(" {} {} on {}, {}", is_trainer_alone(row.kind) ? "of" : "to", *row.network,
-                        row.device.value_or(""), row.precision.value_or(""));
+    text += fmt::format(" {} {} on {}", is_trainer_alone(row.kind) ? "of" : "to", *row.network,
+                        row.device.value_or(""));
+    if (row.precision) text += ", " + *row.precision;
   }
   if (!is_trainer_alone(row.kind)) {
     text += fmt::format("{} {} ({})", row.network ? ", from" : " of", format_and_codec(row),
@@ -244,13 +269,19 @@ std::string BenchPoint::title() const {
 std::vector<std::string> BenchPoint::command(const BenchOptions& options) const {
   std::vector<std::string> words;
   const auto add = [&](auto&&... more) { (words.emplace_back(more), ...); };
-  add(row.kind == supply_kind ? "load" : "train", "--json");
+  const bool trains = row.kind != supply_kind && !emulation;
+  add(trains ? "train" : "load", "--json");
   add("--recipe", row.recipe, "--batch", std::to_string(row.batch));
   add("--seconds", fmt::format("{}", options.seconds), "--seed", std::to_string(options.seed));
   if (row.threads) add("--threads", std::to_string(*row.threads));
   if (row.cache == cold_cache) add("--cold");
   if (row.decode != full_decode) add("--decode", row.decode);
-  if (row.kind == supply_kind) {
+  if (emulation) {
+    add("--emulate", fmt::format("{}", emulation->images_per_second));
+    add("--host-cores", fmt::format("{}", emulation->host_cores));
+    if (is_trainer_alone(row.kind)) add("--resident");
+  }
+  if (!trains) {
     add("--no-digest");
     if (row.decode == device_decode) add("--device", decoding_device(options));
   } else {
@@ -277,10 +308,10 @@ bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) 
 }
 
 bool same_point(const Row& a, const Row& b) {
-  const bool same_work = a.kind == b.kind && a.tool == b.tool && a.recipe == b.recipe &&
-                         a.network == b.network && a.device == b.device &&
-                         a.precision == b.precision && a.batch == b.batch &&
-                         a.compute_threads == b.compute_threads && a.digest == b.digest;
+  const bool same_work =
+      a.kind == b.kind && a.tool == b.tool && a.recipe == b.recipe && a.network == b.network &&
+      a.device == b.device && a.precision == b.precision && a.emulates == b.emulates &&
+      a.batch == b.batch && a.compute_threads == b.compute_threads && a.digest == b.digest;
   // A trainer alone works on batches in memory: which dataset filled them does not matter.
   // as_utf8: rows read back from the file have replaced what was not UTF-8 in a name.
   const bool same_source =

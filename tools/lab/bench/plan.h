@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "formats/pixels/image.h"
+#include "tools/lab/advise/published_rate.h"
 #include "tools/lab/bench/condition.h"
+#include "tools/lab/bench/emulation.h"
 #include "tools/lab/measure/row.h"
 
 namespace feedrate::tools {
@@ -25,10 +27,12 @@ struct BenchOptions {
   std::vector<std::string> caches{std::string(warm_cache)};
   std::vector<unsigned> threads{0, 1, 2, 4};
   std::vector<std::string> networks;  // empty: supply alone
-  std::vector<std::string> devices{"cpu"};
+  std::vector<std::string> devices;   // empty: the CPU, unless others are emulated
+  std::vector<std::string> emulated;  // devices that are not here, or rates: see emulation_of()
   std::vector<std::string> precisions{"fp32"};
   std::vector<Condition> exclude;
   std::vector<Only> only;
+  std::vector<PublishedRate> rates{published_rates().begin(), published_rates().end()};
   unsigned compute_threads = 0;  // of a CPU trainer; 0: all cores
   unsigned repeat = 3;
   double seconds = 2;  // of each repeat
@@ -48,7 +52,8 @@ struct BenchDataset {
 /// A point to be measured: a Row without measurements.
 struct BenchPoint {
   Row row;
-  std::string title() const;  // "supply of lmdb × raw (data/lmdb), batch 64, 2 threads"
+  std::optional<Emulation> emulation{};  // of its trainer
+  std::string title() const;             // "supply of lmdb × raw (data/lmdb), batch 64, 2 threads"
   /// Arguments of the process that measures it once with our tool (peer.h: other tools).
   std::vector<std::string> command(const BenchOptions& options) const;
 };
@@ -56,7 +61,8 @@ struct BenchPoint {
 /// Plans, for each tool, recipe and batch size:
 /// - supply of each dataset, at each thread count, from each cache, by each way to decode;
 /// - for each network, device and precision: delivered in the same combinations, and demand once
-///   for all datasets of the same images, on one that the tool `reads` where there is one.
+///   for all datasets of the same images, on one that the tool `reads` where there is one;
+/// - with our tool, the same for each emulated trainer.
 ///
 /// Only JPEGs are decoded scaled, where the recipe makes images smaller. Only our own tool lets a
 /// device decode, only packed JPEGs, and only where one is among `devices`. Other ways to decode,

@@ -41,7 +41,14 @@ void for_each_list(Options& of, const Visit& visit) {
          .sentence = "The page cache at the start: warm, cold",
          .words = cache_words},
         of.caches);
-  visit("devices", formats::row_of(device, device.name), of.devices);
+  formats::Setting trained_on = formats::row_of(device, device.name);
+  trained_on.sentence = "Devices that train (default: cpu, but none with --emulate)";
+  visit("devices", trained_on, of.devices);
+  visit("emulated",
+        {.name = "emulate",
+         .unit = "NAME|RATE",
+         .sentence = "Trainers to emulate: devices that are not here, as h100x8, or images/s"},
+        of.emulated);
   visit("precisions", formats::row_of(device, device.precision), of.precisions);
 }
 

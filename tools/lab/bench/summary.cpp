@@ -49,7 +49,8 @@ std::string ranges_of(const Group& group) {
   const auto tools = values(group, [](const Row& row) { return row.tool; });
   const auto networks = values(group, [](const Row& row) { return row.network.value_or(""); });
   const auto devices = values(group, [](const Row& row) { return row.device.value_or(""); });
-  const auto precisions = values(group, [](const Row& row) { return row.precision.value_or(""); });
+  auto precisions = values(group, [](const Row& row) { return row.precision.value_or(""); });
+  precisions.erase("");
   const auto recipes = values(group, [](const Row& row) { return row.recipe; });
   const auto batches = values(group, [](const Row& row) { return row.batch; });
   const auto decodes = values(group, [](const Row& row) { return row.decode; });
@@ -60,8 +61,8 @@ std::string ranges_of(const Group& group) {
     text += fmt::format("by {}; ", fmt::join(tools, ", "));
   }
   if (group.kind != supply_kind) {
-    text += fmt::format("{} on {}, {}; ", fmt::join(networks, ", "), fmt::join(devices, ", "),
-                        fmt::join(precisions, ", "));
+    text += fmt::format("{} on {}{}{}; ", fmt::join(networks, ", "), fmt::join(devices, ", "),
+                        precisions.empty() ? "" : ", ", fmt::join(precisions, ", "));
   }
   text += fmt::format("batch {}", fmt::join(batches, ", "));
   if (recipes != std::set<std::string>{"none"}) {

@@ -197,6 +197,9 @@ void for_each_field(const LoadReport& report, const Field& field) {
   const auto rate = [](const std::optional<Rate>& known) {
     return known ? std::optional(known->value) : std::nullopt;
   };
+  const auto if_emulated = [&](double value) {
+    return only_if(result.accelerator_utilisation && result.batches > 0, value);
+  };
   field("complete", !result.stopped, about_complete);
   field("images", result.images, {"handed out"});
   field("seconds", result.seconds,
@@ -233,6 +236,12 @@ void for_each_field(const LoadReport& report, const Field& field) {
          Null{"`--no-digest`"}});
   field("stall_seconds", result.stall_seconds,
         {"that the consumer waited, without the first batch", Unit{"s"}, Digits{6}});
+  field("stall_percent", if_emulated(100 * result.stall_seconds / result.seconds),
+        {"share of the time that the emulated trainer waited", Unit{"%"}, Null{no_emulation},
+         Digits{3}});
+  field("wait_ms_per_step",
+        if_emulated(1e3 * result.stall_seconds / static_cast<double>(result.batches)),
+        {"of a step, waiting for data", Unit{"ms"}, Null{no_emulation}, Digits{6}});
   field("busy", busy_of(stats), {"time of all workers, added up"});
   field("limit", name(judge(figures).limit),
         {"what limited it; `trainer` is whoever takes the batches"});

@@ -82,7 +82,7 @@ Row parse_row(std::string_view text, const std::filesystem::path& file, std::siz
     fail(file, "line ", line, ": more than ", max_images_per_second, " images/s");
   }
   if (!is_trainer_alone(row.kind) && !row.threads) fail(file, "line ", line, ": threads is null");
-  if (row.kind != supply_kind && !(row.network && row.device && row.precision)) {
+  if (row.kind != supply_kind && !(row.network && row.device && (row.precision || row.emulates))) {
     fail(file, "line ", line, ": network, device or precision is null");
   }
   return row;

@@ -55,7 +55,8 @@ struct Row {
   std::string recipe;
   std::optional<std::string> network;  // absent for supply, as are device and precision
   std::optional<std::string> device;
-  std::optional<std::string> precision;
+  std::optional<std::string> precision;  // absent also for an emulated device of unknown precision
+  std::optional<std::string> emulates;   // the rate of the emulated device, and who says so
   std::uint32_t batch = 0;
   std::string cache{warm_cache};
   std::optional<unsigned> threads;          // of the loader; absent where none is at work

@@ -32,8 +32,12 @@ void for_each_point_field(RowType& row, const Field& field) {
          Absent{"a row of an earlier version, which means `full`"}});
   field("recipe", row.recipe, {"augmentation"});
   field("network", row.network, {"that was trained", Null{"supply"}});
-  field("device", row.device, {"`cpu`, `cuda`", Null{"supply"}});
-  field("precision", row.precision, {"`fp32`, `tf32`, `bf16`, `fp16`", Null{"supply"}});
+  field("device", row.device,
+        {"`cpu`, `cuda`; or `emulated h100x8`, one that is not here: its pace was kept by sleeping",
+         Null{"supply"}});
+  field("precision", row.precision,
+        {"`fp32`, `tf32`, `bf16`, `fp16`; of an emulated device as published, `mixed`",
+         Null{"supply; an emulated device whose source does not say"}});
   field("batch", row.batch, {"images in a step"});
   field("cache", row.cache,
         {"where the first epoch's samples came from: `warm`, the page cache; `cold`, storage"});
@@ -46,6 +50,9 @@ void for_each_field(RowType& row, const Field& field) {
   constexpr std::string_view no_loader = "demand and compute; the tool does not report it";
   field("schema", row.schema, {"2; other numbers mean other keys and are refused"});
   for_each_point_field(row, field);
+  field("emulates", row.emulates,
+        {"images/s of the emulated device and their source", Null{"nothing was emulated"},
+         Absent{"a row of an earlier version, which means null"}});
   field("compute_threads", row.compute_threads,
         {"of a CPU trainer", Null{"supply; another device"}});
   field("workers_seen", row.workers_seen,

@@ -55,18 +55,9 @@ void check_consumer(const AdviseRequest& options) {
   if (trains_here(options)) usable_backend(options.training.device.name);
 }
 
-/// A user's rates stand for the published ones of the same devices.
 std::optional<DeviceDemand> remote_demand(const AdviseRequest& options) {
   if (options.devices.empty()) return std::nullopt;
-  const auto published = published_rates();
-  std::vector<PublishedRate> rates(published.begin(), published.end());
-  if (!options.rates.empty()) {
-    const std::vector<PublishedRate> own = read_rates(options.rates);
-    std::erase_if(rates, [&](const PublishedRate& rate) {
-      return std::ranges::find(own, rate.device, &PublishedRate::device) != own.end();
-    });
-    rates.insert(rates.end(), own.begin(), own.end());
-  }
+  const std::vector<PublishedRate> rates = known_rates(options.rates);
   return demand_of(parse_devices(options.devices, rates), options.training.model.network, rates);
 }
 
@@ -195,8 +186,7 @@ std::function<int()> prepare_advise(CLI::App& app) {
        .sentence = "Feed devices that are not here, such as h100 or h100x8, training --network"},
       options->devices)
       ->needs(network);
-  add_input(app, "--rates", options->rates, "Their rates, instead of published ones: a JSON list")
-      ->needs("--for");
+  add_input(app, "--rates", options->rates, published_or_own_rates)->needs("--for");
   add_option(app, recipe_row, training.data.recipe);
   add_settings(app, training.device, {&training.device.name, &training.device.precision});
   for (const char* of_network : {"--device", "--precision"}) {

@@ -19,6 +19,7 @@
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
 #include "tools/lab/bench/datasets.h"
+#include "tools/lab/bench/emulation.h"
 #include "tools/lab/bench/forecast.h"
 #include "tools/lab/bench/machine_lock.h"
 #include "tools/lab/bench/peer.h"
@@ -45,7 +46,8 @@ constexpr std::string_view resume_advice =
 
 struct BenchRequest {
   BenchOptions bench;
-  std::filesystem::path plan;  // "": the options are the plan
+  std::filesystem::path plan;   // "": the options are the plan
+  std::filesystem::path rates;  // "": the published ones
   std::filesystem::path out;
   bool resume = false;
   bool dry_run = false;
@@ -77,7 +79,10 @@ void refuse_mixed(const std::vector<BenchDataset>& datasets) {
 /// Refuses what it can before it reads the datasets, which may take minutes.
 std::vector<BenchPoint> make_plan(const BenchRequest& options, const BenchOptions& bench,
                                   Peers& peers) {
-  asked_by(options, [&] { check_decodes(bench); });
+  asked_by(options, [&] {
+    check_decodes(bench);
+    check_emulations(bench);
+  });
   std::vector<BenchDataset> datasets;
   for (const std::filesystem::path& path : without_repeats(bench.paths)) {
     datasets.push_back(describe_dataset(path));
@@ -274,7 +279,8 @@ std::vector<std::filesystem::path> planned_paths(const std::filesystem::path& pl
 }
 
 int run_bench(const BenchRequest& options) {
-  const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
+  BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
+  bench.rates = known_rates(options.rates);
   if (options.dry_run) return show_plan(options, bench);
   Results results(options);
   std::optional<MachineLock> alone;
@@ -306,6 +312,7 @@ std::function<int()> prepare_bench(CLI::App& app) {
                 app.add_option("--plan", options->plan, "Measure the plan in this file instead"),
                 {.paths = [options] { return planned_paths(options->plan); }})
           ->type_name("FILE");
+  add_input(app, "--rates", options->rates, published_or_own_rates);
   auto* out = add_output(app,
                          {.name = "--out",
                           .description = "Results file, one JSON line for each point (default: "
@@ -352,6 +359,10 @@ hold the same images; a plan may have several sets of images and compares within
 A CPU trainer uses every core, whatever the number of loader threads. On other devices,
 demand is measured a second time without copies to the device (compute).
 
+--emulate feeds devices that are not here at a published rate ('feedrate list rates') or
+a given one: a thread takes batches at that pace and keeps as much of the cores busy as
+our trainer does beside a GPU. h100x8 is eight that one loader feeds. Rows say 'emulated'.
+
 --decode full,device measures packed JPEGs (convert --encode packed) twice: decoded by the
 loader's threads, and by the GPU. Demand is that of uploaded pixels in both.
 
@@ -368,7 +379,8 @@ those that match an exclusion:
   {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
    "recipes": ["none"], "batches": [64, 256], "decodes": ["full"],
    "caches": ["warm", "cold"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
-   "devices": ["cpu"], "precisions": ["fp32"], "repeat": 3, "seconds": 2,
+   "devices": ["cpu"], "emulated": ["h100", "400"],
+   "precisions": ["fp32"], "repeat": 3, "seconds": 2,
    "seed": 1, "exclude": [{"kind": "delivered", "threads": [0, 1], "batch": 256}],
    "only": [{"when": {"cache": "cold"}, "then": {"kind": "supply"}}]})",
     .examples = R"(  feedrate bench data/lmdb/train --threads 0-2
@@ -377,6 +389,8 @@ those that match an exclusion:
   feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl
   feedrate bench data/lmdb/train --network lenet --tool feedrate,pytorch \
       --threads 0,1,2,4 --out peers.jsonl
+  feedrate bench data/imagenet --recipe imagenet-train --network resnet50 --emulate h100 \
+      --batch 256 --threads 1-4 --seconds 5
   feedrate bench --plan plan.json --dry-run
   feedrate bench --plan plan.json --out results.jsonl --resume
 )",

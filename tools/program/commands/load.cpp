@@ -185,6 +185,16 @@ void add_source_options(CLI::App& app, LoadRequest& options) {
               .sentence = "Emulate a trainer that takes RATE images/s",
               .range = above_zero},
              options.drive.emulate_images_per_second);
+  add_option(app,
+             {.name = "host_cores",
+              .unit = "CORES",
+              .sentence = "Cores that the emulated trainer itself keeps busy here",
+              .range = {.low = 0, .high = 64}},
+             options.drive.emulate_host_cores)
+      ->needs("--emulate");
+  app.add_flag("--resident", options.drive.resident,
+               "Take the first batch again and again: the emulated trainer alone")
+      ->needs("--emulate");
   app.add_flag("--cold", options.cold,
                "Drop the dataset from the page cache first, to read from disk");
   add_settings(app, of, {&of.io_threads, &of.crop_index, &of.on_bad, &of.bad_budget});
@@ -254,7 +264,10 @@ const Command load_command{
 where the time went and what limited it. --emulate takes batches at the pace of a
 trainer of that speed and reports its utilisation as MLPerf Storage does, which asks
 for 90 %. --threads auto finds the fewest threads that keep up, within the available
-cores and the CPU quota, and leaves a core to an emulated trainer. --cold measures the
+cores and the CPU quota, and leaves a core to an emulated trainer. The emulated trainer
+sleeps while its device computes; --host-cores keeps its threads busy for a share of
+that time, as threads are that drive a device. With --resident it takes the first batch
+again and again, which measures its demand. --cold measures the
 first epoch from disk and reports how much of it was still in memory. The digest of
 the first epoch is computed in a separate pass and is the same at any number of
 threads. --from continues at the state with which an earlier run ended, at any number

@@ -71,6 +71,23 @@ class CommandsBench : public ::testing::Test {
   TempDirectory directory_;
 };
 
+TEST_F(CommandsBench, feeds_devices_that_are_not_here) {
+  run(bench({at("lmdb/train"), "--network", "mlp", "--emulate", "2000", "--threads", "1",
+             "--repeat", "1", "--seconds", "0.3", "--out", at("r.jsonl")}));
+  const auto measured = rows();
+  ASSERT_EQ(measured.size(), 3U);  // supply, demand, delivered
+  for (const ordered_json& row : measured) {
+    if (row.at("kind") == "supply") continue;
+    EXPECT_EQ(row.at("device"), "emulated 2,000/s");
+    EXPECT_EQ(row.at("emulates"), "2000.0 images/s, as asked");
+    EXPECT_LE(row.at("images_per_second"), 2100);
+    EXPECT_EQ(row.at("stall_percent").is_number(), row.at("kind") == "delivered");
+  }
+  const auto refused =
+      run(bench({at("lmdb/train"), "--network", "mlp", "--emulate", "h10"}), exit_misused);
+  EXPECT_NE(refused.find("did you mean h100?"), std::string::npos) << refused;
+}
+
 TEST_F(CommandsBench, measures_every_point_once_and_report_answers) {
   const auto measure =
       bench({at("lmdb/train"), at("recordio/train"), "--network", "mlp", "--threads", "0,1",

@@ -126,11 +126,23 @@ void doubt_origins(const Rows& rows, Sentences& sentences) {
   }
 }
 
+void doubt_emulations(const Rows& rows, Sentences& sentences) {
+  std::set<std::pair<std::string, std::string>> emulated;  // a device for a network, and its rate
+  for (const Row& row : rows) {
+    if (row.emulates) emulated.emplace(*row.network + " on " + *row.device, *row.emulates);
+  }
+  for (const auto& [trainer, rate] : emulated) {
+    sentences.push_back(
+        fmt::format("{} was not trained: a thread kept its pace, {}.", trainer, rate));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> doubts(const Rows& rows, const std::vector<Study>& studies) {
   Sentences sentences;
   doubt_builds(rows, sentences);
+  doubt_emulations(rows, sentences);
   doubt_threads(rows, sentences);
   doubt_spread(rows, sentences);
   doubt_clocks(rows, sentences);

@@ -16,7 +16,7 @@ struct Report {
   std::vector<std::string> doubts;
 };
 
-/// Reasons to doubt the rows, a sentence each: a debug build, more threads than cores, missing
+/// Reasons to doubt the rows, a sentence each: a debug build, an emulated trainer, more threads than cores, missing
 /// workers, a wide spread, a throttled GPU, delivered above demand, several machines or commits.
 std::vector<std::string> doubts(const std::vector<Row>& rows, const std::vector<Study>& studies);
 

@@ -63,7 +63,7 @@ std::vector<Study> empty_studies(const std::vector<Row>& rows) {
 bool belongs(const Study& study, const Row& row) {
   return shares_supply(study, row) &&
          (row.kind == supply_kind || (row.network == study.network && row.device == study.device &&
-                                      row.precision == study.precision));
+                                      row.precision.value_or("") == study.precision));
 }
 
 /// How the datasets of a study are stored. Where several have the same container and codec, their
@@ -161,7 +161,8 @@ std::string Study::title() const {
                                        machine.empty() ? "" : ", on " + machine);
   if (network.empty()) return fmt::format("the loader alone{}, {}", on, rest);
   const std::string images = dataset.empty() ? "" : dataset + ", ";
-  return fmt::format("{} on {}{}, {}, {}", network, images, device, precision, rest);
+  return fmt::format("{} on {}{}, {}{}", network, images, device,
+                     precision.empty() ? "" : precision + ", ", rest);
 }
 
 std::vector<Study> make_studies(const std::vector<Row>& rows) {

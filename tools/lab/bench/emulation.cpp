@@ -1,0 +1,73 @@
+#include "tools/lab/bench/emulation.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "formats/base/error.h"
+#include "tools/console/advised_error.h"
+#include "tools/console/text.h"
+#include "tools/lab/bench/plan.h"
+#include "trainer/networks/network.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+/// Cores that our trainer's threads keep busy while they drive one GPU: 26.8 µs of an image at 5,910
+/// images/s, from ResNet-50 in bf16 on an H100 (samples/results/resnet50-h100.jsonl). Batches are
+/// copied to the device meanwhile.
+constexpr double host_cores_of_a_device = 26.764e-6 * 5910.336;
+
+/// Nothing where the text is no number.
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Emulation emulation_of(std::string_view text, const std::string& network,
+                       std::span<const PublishedRate> rates) {
+  if (const auto rate = number_of(text)) {
+    constexpr double most = 1e9;
+    if (!(*rate > 0) || *rate > most) throw Error(join(text, " is no rate in images/s"));
+    return {.device = fmt::format("emulated {}/s", quantity(*rate)),
+            .precision = {},
+            .origin = fmt::format("{:.1f} images/s, as asked", *rate),
+            .images_per_second = *rate,
+            .host_cores = host_cores_of_a_device};
+  }
+  const DeviceDemand demand = demand_of(parse_devices(text, rates), network, rates);
+  const std::string origin = origin_text(demand.from);
+  const auto& [name, count] = demand.devices;
+  return {.device = fmt::format("emulated {}{}", name, count > 1 ? fmt::format("x{}", count) : ""),
+          .precision = demand.from.precision,
+          .origin = fmt::format("{:.1f} images/s{}: {}{}", demand.images_per_second,
+                                demand.estimated ? ", an estimate by multiply-adds" : "",
+                                demand.estimated ? demand.from.network + ", " : "", origin),
+          .images_per_second = demand.images_per_second,
+          .host_cores = count * host_cores_of_a_device};
+}
+
+void check_emulations(const BenchOptions& options) {
+  if (!options.emulated.empty() && options.networks.empty()) {
+    throw Misused("'emulate' needs 'network': rates are those of a network");
+  }
+  for (const std::string& text : options.emulated) {
+    for (const std::string& network : options.networks) {
+      trainer::network(network);
+      try {
+        emulation_of(text, network, options.rates);
+      } catch (const Error& problem) {
+        throw Misused(join("'emulate ", text, "': ", problem.what()));
+      }
+    }
+  }
+}
+
+}  // namespace feedrate::tools

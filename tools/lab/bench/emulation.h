@@ -1,0 +1,31 @@
+#pragma once
+// Trainers that a bench emulates: devices that are not here, or a rate.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tools/lab/advise/published_rate.h"
+
+namespace feedrate::tools {
+
+struct BenchOptions;
+
+/// A device's pace, and what it takes of its host.
+struct Emulation {
+  std::string device;     // as rows name it: "emulated h100x8"
+  std::string precision;  // as published; "" where the source does not say
+  std::string origin;     // "5,910 images/s: …": the rate and who says so
+  double images_per_second = 0;
+  double host_cores = 0;  // that it keeps busy while it computes
+};
+
+/// `text`: "h100x8" or a rate in images/s. Throws Error with the nearest names for an unknown device,
+/// and where no rate of it is known.
+Emulation emulation_of(std::string_view text, const std::string& network,
+                       std::span<const PublishedRate> rates);
+
+/// Throws Misused where a trainer to be emulated is unknown, or has no network.
+void check_emulations(const BenchOptions& options);
+
+}  // namespace feedrate::tools

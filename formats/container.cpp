@@ -1,5 +1,9 @@
 #include "formats/container.h"
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "formats/base/error.h"
 
 namespace feedrate::formats {
@@ -8,13 +12,22 @@ namespace feedrate::formats {
 #include "formats/containers/list.inc"
 #undef FEEDRATE_ROW
 
-std::span<const Container* const> containers() {
+std::span<const Container* const> all_containers() {
   static const Container* const all[] = {
 #define FEEDRATE_ROW(name) &name##_container,
 #include "formats/containers/list.inc"
 #undef FEEDRATE_ROW
   };
   return all;
+}
+
+std::span<const Container* const> containers() {
+  static const std::vector<const Container*> written = [] {
+    std::vector<const Container*> some;
+    std::ranges::copy_if(all_containers(), std::back_inserter(some), &Container::writes);
+    return some;
+  }();
+  return written;
 }
 
 bool Container::accepts(const Codec& codec) const {
@@ -26,7 +39,16 @@ std::vector<std::filesystem::path> Container::write_index(const std::filesystem:
 }
 
 const Container& container(std::string_view name) {
-  return find_kind("format", name, containers());
+  return find_kind("format", name, all_containers());
+}
+
+const Container& container_to_write(std::string_view name) {
+  const Container& found = container(name);
+  if (found.writes()) return found;
+  std::string written;
+  for (const Container* row : containers())
+    written += join(written.empty() ? "" : ", ", row->name());
+  throw Error(join("the format ", name, " is only read; there are ", written));
 }
 
 }  // namespace feedrate::formats

@@ -21,6 +21,8 @@ class Container : public Kind {
   virtual bool knows(const std::filesystem::path& path) const = 0;
   /// Opens for reading. Throws Error on damage.
   virtual std::unique_ptr<Dataset> open(const std::filesystem::path& path) const = 0;
+  /// False for a format of others that is only read: create() throws Error.
+  virtual bool writes() const { return true; }
   /// Starts a new dataset in `directory`, which exists and is empty, or continues one where
   /// options.resume is set.
   virtual std::unique_ptr<Writer> create(const std::filesystem::path& directory,
@@ -46,9 +48,13 @@ class Container : public Kind {
 };
 
 /// All containers, in the order of help.
+std::span<const Container* const> all_containers();
+/// Those that are also written.
 std::span<const Container* const> containers();
-/// By name; throws Error with the nearest name.
+/// Any by its name; throws Error with the nearest name.
 const Container& container(std::string_view name);
+/// One that is written, by its name; throws Error that says which are.
+const Container& container_to_write(std::string_view name);
 /// The container of the dataset at `path`, found by looking at its files. Throws Error that says
 /// what was looked for when none fits.
 const Container& container_at(const std::filesystem::path& path);

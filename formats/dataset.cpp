@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool known(const fs::path& path) {
-  const auto rows = containers();
+  const auto rows = all_containers();
   return std::any_of(rows.begin(), rows.end(), [&](const auto* row) { return row->knows(path); });
 }
 
@@ -52,7 +52,7 @@ bool is_described(const DatasetInfo& info) {
   if (status.type() == fs::file_type::not_found) fail(path, "there is no such file or directory");
   if (error) fail_errno(path, "cannot look at", error.value());
   std::string formats;
-  for (const Container* row : containers())
+  for (const Container* row : all_containers())
     formats += join(formats.empty() ? "" : ", ", row->name());
   if (status.type() != fs::file_type::directory) {
     fail(path, "is not a dataset file; looked for ", formats);
@@ -75,7 +75,7 @@ const Container& container_at(const fs::path& path) {
   const fs::file_type type = fs::status(path, ignored).type();
   if (type == fs::file_type::directory || type == fs::file_type::regular ||
       type == fs::file_type::not_found) {
-    for (const Container* row : containers()) {
+    for (const Container* row : all_containers()) {
       if (row->knows(path)) return *row;
     }
   }

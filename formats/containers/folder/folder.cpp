@@ -150,7 +150,7 @@ class FolderContainer final : public Container {
     } catch (const Error&) {
       return false;
     }
-    const auto rows = containers();
+    const auto rows = all_containers();
     return std::none_of(rows.begin(), rows.end(),
                         [&](const Container* row) { return row != this && row->knows(path); });
   }

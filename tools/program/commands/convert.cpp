@@ -67,7 +67,7 @@ constexpr Setting source_row{.name = "source",
 constexpr Setting format_row{.name = "to",
                              .unit = "FORMAT",
                              .names = [] { return kind_names(containers()); },
-                             .check = [](std::string_view name) { container(name); },
+                             .check = [](std::string_view name) { container_to_write(name); },
                              .list = "formats"};
 constexpr Setting split_row{
     .name = "split",

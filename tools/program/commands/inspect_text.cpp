@@ -75,7 +75,7 @@ std::string files_text(const Inspection& found) {
 
 std::string sidecar_text(const DatasetInfo& info) {
   const Sidecar& sidecar = *info.sidecar;
-  const bool reordered = std::ranges::any_of(containers(), [&](const Container* one) {
+  const bool reordered = std::ranges::any_of(all_containers(), [&](const Container* one) {
     return one->name() == info.format && !one->keeps_order();
   });
   std::string text = line("source", harmless(sidecar.source + ", " + sidecar.split));

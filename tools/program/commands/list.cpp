@@ -155,7 +155,7 @@ Lists make_lists(std::string_view what) {
   const auto plain = [](const auto& kind) { return listed(kind); };
   Lists lists;
   list("sources", lists.sources, sources(), plain);
-  list("formats", lists.formats, containers(), plain);
+  list("formats", lists.formats, all_containers(), plain);
   list("codecs", lists.codecs, codecs(), plain);
   list("recipes", lists.recipes, recipes(), plain);
   list("parts", lists.parts, recipe_parts(), listed_part);

@@ -1,0 +1,122 @@
+// Mosaic's streaming datasets (MDS): index.json and shards of samples, each a row of named columns.
+// Read where they lie, never written. Samples come in the order of the index.
+
+#include <algorithm>
+#include <cassert>
+
+#include "formats/base/error.h"
+#include "formats/container.h"
+#include "formats/containers/describe.h"
+#include "formats/containers/mds/mds_shard.h"
+
+namespace feedrate::formats {
+
+extern const Container& mds_container;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The directory of the index, which a path names itself or by its directory.
+fs::path mds_directory(const fs::path& path) {
+  if (path.filename() != mds_index_name) return path;
+  return path.parent_path().empty() ? "." : path.parent_path();
+}
+
+class MdsDataset final : public Dataset {
+ public:
+  explicit MdsDataset(const fs::path& path) {
+    info_.path = path;
+    info_.format = mds_container.name();
+    for (const MdsShard& shard : read_mds_index(mds_directory(path))) {
+      shards_.emplace_back(shard);
+      info_.files.push_back(shard.file);
+      ends_.push_back(info_.size += shard.samples);
+    }
+    if (info_.size == 0) fail(path, "holds no samples");
+    Scratch scratch;
+    complete_info(info_, *this, [&] {
+      const Sample first = shards_.front().read(0, scratch);
+      return first.codec == &raw_codec ? Bytes() : first.bytes;
+    });
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    const Place place = place_of(index);
+    try {
+      return place.shard->read(place.number, scratch);
+    } catch (const Error& error) {
+      fail(place.shard->path(), "sample ", index, " (number ", place.number, ", byte ",
+           place.shard->start(place.number), "): ", error.what());
+    }
+  }
+
+  bool look_ahead(std::uint64_t index) const override {
+    const Place place = place_of(index);
+    place.shard->look_ahead(place.number);
+    return true;
+  }
+
+  void prefetch(std::span<const std::uint64_t> indices) const override {
+    for (const std::uint64_t index : indices) {
+      const Place place = place_of(index);
+      place.shard->prefetch(place.number);
+    }
+  }
+
+  SamplePlace place(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return {at.shard->path(), at.shard->start(at.number)};
+  }
+
+  Bytes details(std::uint64_t index, Scratch& scratch) const override {
+    return as_bytes(read(index, scratch).name);
+  }
+
+  void expect_unchanged() const override {
+    for (const MdsShardFile& shard : shards_) shard.expect_unchanged();
+  }
+
+ private:
+  struct Place {
+    const MdsShardFile* shard;
+    std::uint64_t number;
+  };
+  Place place_of(std::uint64_t index) const {
+    assert(index < size());
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
+    const auto shard = static_cast<std::size_t>(end - ends_.begin());
+    return {&shards_[shard], index - (shard == 0 ? 0 : ends_[shard - 1])};
+  }
+
+  std::vector<MdsShardFile> shards_;
+  std::vector<std::uint64_t> ends_;  // one past the last sample of each shard
+};
+
+class MdsContainer final : public Container {
+ public:
+  MdsContainer() : Container("mds", "Mosaic streaming: index.json and raw shards; only read") {}
+
+  bool knows(const fs::path& path) const override {
+    std::error_code ignored;
+    const fs::path directory = mds_directory(path);
+    return fs::is_directory(directory, ignored) &&
+           (path == directory || fs::exists(path, ignored)) && has_mds_index(directory);
+  }
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    return std::make_unique<MdsDataset>(path);
+  }
+  bool writes() const override { return false; }
+  std::unique_ptr<Writer> create(const fs::path& directory, const WriterOptions&) const override {
+    fail(directory, "the format mds is only read");
+  }
+  bool accepts(const Codec&) const override { return false; }
+};
+
+const MdsContainer mds_row;
+
+}  // namespace
+
+const Container& mds_container = mds_row;
+
+}  // namespace feedrate::formats

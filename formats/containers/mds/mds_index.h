@@ -1,0 +1,34 @@
+#pragma once
+// index.json of Mosaic's streaming datasets: the shards, and the columns of their samples.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace feedrate::formats {
+
+inline constexpr std::string_view mds_index_name = "index.json";
+
+struct MdsColumn {
+  std::string name;
+  std::string encoding;               // "jpeg", "int", "str" …
+  std::optional<std::uint32_t> size;  // of each value, where they have one
+};
+
+struct MdsShard {
+  std::filesystem::path file;
+  std::uint64_t bytes = 0;
+  std::uint64_t samples = 0;
+  std::vector<MdsColumn> columns;
+};
+
+/// Throws Error, naming the file, for JSON of another form, for shards that are compressed as a
+/// whole, and for names that lead out of the directory.
+std::vector<MdsShard> read_mds_index(const std::filesystem::path& directory);
+
+/// True when the directory's index.json is that of such a dataset. Never throws.
+bool has_mds_index(const std::filesystem::path& directory);
+
+}  // namespace feedrate::formats

@@ -1,0 +1,193 @@
+#include "formats/containers/mds/mds_shard.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "formats/base/error.h"
+
+namespace feedrate::formats {
+namespace {
+
+constexpr std::size_t offset_bytes = sizeof(std::uint32_t);
+
+constexpr std::string_view image_encodings[] = {"jpeg", "png", "pil", "bytes"};
+struct Integer {
+  std::string_view encoding;
+  std::size_t bytes;
+  bool is_signed;
+};
+constexpr Integer integers[] = {{"int", 8, true},     {"int8", 1, true},    {"int16", 2, true},
+                                {"int32", 4, true},   {"int64", 8, true},   {"uint8", 1, false},
+                                {"uint16", 2, false}, {"uint32", 4, false}, {"uint64", 8, false}};
+
+const Integer* integer_of(std::string_view encoding) {
+  const auto* found = std::ranges::find(integers, encoding, &Integer::encoding);
+  return found == std::end(integers) ? nullptr : found;
+}
+
+bool may_be_mds_image(const MdsColumn& column) {
+  return std::ranges::find(image_encodings, column.encoding) != std::end(image_encodings);
+}
+bool may_be_mds_label(const MdsColumn& column) { return integer_of(column.encoding) != nullptr; }
+
+std::string list_of_columns(const std::vector<MdsColumn>& columns) {
+  std::string all;
+  for (const MdsColumn& column : columns) {
+    all += join(all.empty() ? "" : ", ", column.name, " (", column.encoding, ")");
+  }
+  return all;
+}
+
+std::size_t choose_column(const std::vector<MdsColumn>& columns, std::string_view what,
+                          bool (*may_be)(const MdsColumn&),
+                          std::initializer_list<std::string_view> usual) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (may_be(columns[i])) found.push_back(i);
+  }
+  for (const std::string_view name : usual) {
+    for (const std::size_t i : found) {
+      if (columns[i].name == name) return i;
+    }
+  }
+  if (found.size() == 1) return found.front();
+  throw Error(join("has ", found.empty() ? "no column" : "several columns", " of ", what,
+                   "; it has ", list_of_columns(columns)));
+}
+
+std::int32_t label_from(const MdsColumn& column, Bytes value) {
+  const Integer& integer = *integer_of(column.encoding);
+  if (value.size() != integer.bytes) {
+    throw Error(join("the label has ", value.size(), " bytes, expected ", integer.bytes));
+  }
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    bits |= std::to_integer<std::uint64_t>(value[i]) << (8 * i);
+  }
+  const auto unused = static_cast<unsigned>(64 - 8 * integer.bytes);
+  const std::int64_t label = integer.is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
+                                               : static_cast<std::int64_t>(bits);
+  if (label < std::numeric_limits<std::int32_t>::min() ||
+      label > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(join("the label is ", label));
+  }
+  return static_cast<std::int32_t>(label);
+}
+
+/// "pil": u32 width, height, size of the mode | mode | pixels.
+void read_pil(Bytes value, Sample& sample) {
+  constexpr std::size_t head = 3 * sizeof(std::uint32_t);
+  if (value.size() < head) throw Error("the image's head is cut off");
+  const auto number = [&](std::size_t i) { return load_le<std::uint32_t>(value.data() + 4 * i); };
+  const Bytes rest = value.subspan(head);
+  if (number(2) > rest.size()) throw Error("the image's mode is cut off");
+  const std::string_view mode = as_text(rest.first(number(2)));
+  if (mode != "L" && mode != "RGB") {
+    throw Error(join("the image has Pillow's mode '", mode, "'; Feedrate reads L and RGB"));
+  }
+  sample.codec = &raw_codec;
+  sample.shape = {number(1), number(0), mode == "L" ? 1U : 3U};
+  sample.bytes = rest.subspan(number(2));
+  if (!sample.shape.plausible() || sample.bytes.size() != sample.shape.bytes()) {
+    throw Error(join("the image has ", sample.bytes.size(), " bytes of pixels for ", number(0),
+                     " × ", number(1), " in mode ", mode));
+  }
+}
+
+}  // namespace
+
+MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns) {
+  MdsRoles roles;
+  roles.image = choose_column(columns, "images (jpeg, png, pil, bytes)", may_be_mds_image,
+                              {"image", "img", "x"});
+  roles.label =
+      choose_column(columns, "labels (whole numbers)", may_be_mds_label, {"label", "class", "y"});
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& name = columns[i].name;
+    if (columns[i].encoding == "str" && (name == "name" || name == "filename" || name == "path")) {
+      roles.name = i;
+    }
+  }
+  return roles;
+}
+
+MdsShardFile::MdsShardFile(const MdsShard& shard)
+    : file_(shard.file), samples_(shard.samples), columns_(shard.columns) {
+  try {
+    roles_ = choose_mds_columns(columns_);
+    const Bytes bytes = file_.bytes();
+    if (bytes.size() != shard.bytes) {
+      throw Error(join("has ", bytes.size(), " bytes, ", mds_index_name, " states ", shard.bytes));
+    }
+    if (samples_ > bytes.size() / offset_bytes || bytes.size() < (samples_ + 2) * offset_bytes) {
+      throw Error(join("has ", bytes.size(), " bytes for ", samples_, " samples"));
+    }
+    if (const auto count = load_le<std::uint32_t>(bytes.data()); count != samples_) {
+      throw Error(join("byte 0: states ", count, " samples, ", mds_index_name, " ", samples_));
+    }
+  } catch (const Error& error) {
+    fail(shard.file, error.what());
+  }
+}
+
+const std::byte* MdsShardFile::offset_at(std::uint64_t number) const {
+  return file_.bytes().data() + (1 + number) * offset_bytes;
+}
+
+std::uint64_t MdsShardFile::start(std::uint64_t number) const {
+  return load_le<std::uint32_t>(offset_at(number));
+}
+
+Bytes MdsShardFile::sample(std::uint64_t number) const {
+  const std::uint64_t begin = start(number), end = start(number + 1);
+  const Bytes bytes = file_.bytes();
+  if (begin < (samples_ + 2) * offset_bytes || begin > end || end > bytes.size()) {
+    throw Error(join("states the bytes ", begin, " to ", end, ", the file has ", bytes.size()));
+  }
+  return bytes.subspan(begin, end - begin);
+}
+
+Sample MdsShardFile::read(std::uint64_t number, Scratch&) const {
+  const Bytes all = sample(number);
+  std::size_t sizes = 0;
+  for (const MdsColumn& column : columns_) sizes += column.size ? 0 : offset_bytes;
+  if (sizes > all.size()) throw Error("is cut off within its sizes");
+  std::size_t at = sizes, next_size = 0;
+  Bytes image, label, name;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t size = columns_[i].size.value_or(0);
+    if (!columns_[i].size) {
+      size = load_le<std::uint32_t>(all.data() + next_size);
+      next_size += offset_bytes;
+    }
+    if (size > all.size() - at) {
+      throw Error(join("column ", columns_[i].name, " takes ", size, " bytes, ", all.size() - at,
+                       " are left"));
+    }
+    const Bytes value = all.subspan(at, size);
+    at += size;
+    if (i == roles_.image) image = value;
+    if (i == roles_.label) label = value;
+    if (roles_.name && i == *roles_.name) name = value;
+  }
+  if (at != all.size()) throw Error(join("has ", all.size() - at, " bytes behind its values"));
+  Sample sample;
+  if (columns_[roles_.image].encoding == "pil") {
+    read_pil(image, sample);
+  } else {
+    sample.bytes = image;
+    sample.codec = &codec_for(image);
+    sample.shape = sample.codec->shape(image);
+  }
+  sample.label = label_from(columns_[roles_.label], label);
+  sample.name = as_text(name);
+  return sample;
+}
+
+void MdsShardFile::look_ahead(std::uint64_t number) const {
+  const std::uint64_t begin = start(number), end = start(number + 1);
+  const Bytes bytes = file_.bytes();
+  if (begin < end && end <= bytes.size()) file_.look_ahead(bytes.subspan(begin, end - begin));
+}
+
+}  // namespace feedrate::formats

@@ -1,0 +1,176 @@
+// Tables of images in Apache Parquet, as the Hugging Face Hub keeps them: a column of encoded images
+// and one of labels. Read where they lie, never written. Images that are not compressed once more are
+// byte ranges of the file. Others are unpacked when the dataset is opened, if memory for all of them
+// suffices, else each time with the page that holds them.
+//
+// Rows come in the order of the shards and, within a shard, of its row groups.
+
+#include <algorithm>
+#include <cassert>
+
+#include "formats/base/error.h"
+#include "formats/base/sweep.h"
+#include "formats/container.h"
+#include "formats/containers/describe.h"
+#include "formats/containers/parquet/parquet_file.h"
+#include "formats/containers/parquet/parquet_set.h"
+#include "formats/io/file.h"
+
+namespace feedrate::formats {
+
+extern const Container& parquet_container;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_openers = 16;  // threads, which mostly wait
+/// Memory for images that are compressed once more, in bytes.
+constexpr std::uint64_t max_unpacked = std::uint64_t{1} << 30;
+
+class ParquetDataset final : public Dataset {
+ public:
+  ParquetDataset(const fs::path& path, const ParquetWishes& wishes) {
+    info_.path = path;
+    info_.files = parquet_files(path);
+    info_.format = parquet_container.name();
+    open_files(wishes);
+    for (const ParquetFile& file : files_) ends_.push_back(info_.size += file.rows());
+    if (info_.size == 0) fail(path, "holds no rows");
+    Scratch scratch;
+    complete_info(info_, *this, [&] { return files_.front().image(0, scratch.bytes); });
+    if (!info_.class_names.names.empty()) return;
+    info_.class_names = classes_;
+    info_.classes = static_cast<std::uint32_t>(classes_.names.size());
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    const Place place = place_of(index);
+    try {
+      Sample sample;
+      sample.bytes = place.file->image(place.row, scratch.bytes);
+      sample.codec = &codec_for(sample.bytes);
+      sample.shape = sample.codec->shape(sample.bytes);
+      sample.label = place.file->label(place.row);
+      sample.name = place.file->name(place.row);
+      return sample;
+    } catch (const Error& error) {
+      fail(place.file->path(), "sample ", index, " (row ", place.row, ", byte ",
+           place.file->offset(place.row), "): ", error.what());
+    }
+  }
+
+  std::int32_t label(std::uint64_t index, Scratch&) const override {
+    const Place place = place_of(index);
+    return place.file->label(place.row);
+  }
+
+  bool look_ahead(std::uint64_t index) const override {
+    const Place place = place_of(index);
+    return place.file->look_ahead(place.row);
+  }
+
+  void prefetch(std::span<const std::uint64_t> indices) const override {
+    for (const std::uint64_t index : indices) {
+      const Place place = place_of(index);
+      place.file->prefetch(place.row);
+    }
+  }
+
+  SamplePlace place(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return {at.file->path(), at.file->offset(at.row)};
+  }
+
+  Bytes details(std::uint64_t index, Scratch&) const override {
+    const Place place = place_of(index);
+    return as_bytes(place.file->name(place.row));
+  }
+
+  void expect_unchanged() const override {
+    for (const ParquetFile& file : files_) file.expect_unchanged();
+  }
+
+  void audit(const std::function<void(Finding)>& found) const override {
+    for (const ParquetFile& file : files_) file.audit(found);
+  }
+
+ private:
+  // Opens many at once, because each waits for the disk.
+  void open_files(const ParquetWishes& wishes) {
+    std::vector<OpenParquet> footers;
+    std::uint64_t packed = 0;
+    for (const fs::path& file : info_.files) {
+      packed += footers.emplace_back(file, wishes).packed_bytes();
+      const ParquetFooter& first = footers.front().footer;
+      const ParquetColumns& columns = footers.front().columns;
+      const ParquetFooter& own = footers.back().footer;
+      if (own.columns[footers.back().columns.image].path != first.columns[columns.image].path ||
+          own.columns[footers.back().columns.label].path != first.columns[columns.label].path) {
+        fail(file, "has other columns than ", info_.files.front().filename());
+      }
+    }
+    classes_ = parquet_classes(footers.front().footer, footers.front().columns);
+    files_.resize(footers.size());
+    const std::size_t threads = std::min(files_.size(), max_openers);
+    sweep(files_.size(), static_cast<unsigned>(threads),
+          [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t i = begin; i < end; ++i) {
+              files_[i] = ParquetFile(std::move(footers[i]), packed <= max_unpacked);
+            }
+          });
+  }
+
+  struct Place {
+    const ParquetFile* file;
+    std::uint64_t row;
+  };
+
+  Place place_of(std::uint64_t index) const {
+    assert(index < size());
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
+    const auto file = static_cast<std::size_t>(end - ends_.begin());
+    return {&files_[file], index - (file == 0 ? 0 : ends_[file - 1])};
+  }
+
+  std::vector<ParquetFile> files_;
+  std::vector<std::uint64_t> ends_;  // one past the last sample of each file
+  ClassNames classes_;
+};
+
+class ParquetContainer final : public Container {
+ public:
+  ParquetContainer()
+      : Container("parquet", "Hugging Face Hub: tables of images and labels; only read") {}
+
+  bool knows(const fs::path& path) const override {
+    try {
+      const fs::path file = split_parquet_wishes(path).first;
+      std::error_code ignored;
+      if (fs::is_directory(file, ignored)) return holds_parquet(file);
+      if (!fs::is_regular_file(file, ignored)) return false;
+      return is_parquet(open_file_stream(file)->peek());
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    const auto [files, wishes] = split_parquet_wishes(path);
+    return std::make_unique<ParquetDataset>(files, wishes);
+  }
+
+  bool writes() const override { return false; }
+  std::unique_ptr<Writer> create(const fs::path& directory, const WriterOptions&) const override {
+    fail(directory, "the format parquet is only read");
+  }
+  bool accepts(const Codec&) const override { return false; }
+};
+
+const ParquetContainer parquet_row;
+
+}  // namespace
+
+const Container& parquet_container = parquet_row;
+
+}  // namespace feedrate::formats

@@ -1,0 +1,214 @@
+#include "formats/containers/parquet/parquet_file.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "formats/base/error.h"
+
+namespace feedrate::formats {
+namespace {
+
+namespace fs = std::filesystem;
+
+ParquetFooter footer_of(const fs::path& path, const MappedFile& file) {
+  try {
+    return parse_parquet_footer(file.bytes());
+  } catch (const Error& error) {
+    fail(path, error.what());
+  }
+}
+
+}  // namespace
+
+OpenParquet::OpenParquet(const fs::path& from, const ParquetWishes& wishes)
+    : path(from), file(from), footer(footer_of(from, file)) {
+  try {
+    columns = choose_parquet_columns(footer, wishes);
+  } catch (const Error& error) {
+    fail(path, error.what());
+  }
+}
+
+std::uint64_t OpenParquet::packed_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const ParquetRowGroup& group : footer.row_groups) {
+    const ParquetChunk& chunk = group.chunks[columns.image];
+    if (chunk.codec != 0) bytes += chunk.unpacked;
+  }
+  return bytes;
+}
+
+/// A column of the file being read, with what errors name.
+struct ParquetFile::Column {
+  const ParquetFooter& footer;
+  std::size_t number;
+  const ParquetColumn& facts() const { return footer.columns[number]; }
+};
+
+ParquetFile::ParquetFile(OpenParquet&& open, bool unpacks)
+    : path_(std::move(open.path)),
+      file_(std::move(open.file)),
+      image_column_(open.footer.columns[open.columns.image]) {
+  const SinglePages heads(file_.bytes());
+  read_images({open.footer, open.columns.image}, unpacks);
+  read_labels({open.footer, open.columns.label});
+  if (open.columns.name) read_names({open.footer, *open.columns.name});
+}
+
+/// The page's bytes unpacked, for as long as the file is open.
+Bytes ParquetFile::kept(const ParquetPage& page) {
+  Buffer memory;
+  const Bytes content = unpacked_parquet_page(page, memory);
+  if (page.codec == 0) return content;
+  check_parquet_page(page);
+  unpacked_.push_back(std::move(memory));
+  return content;
+}
+
+/// Calls page() for each data page of the column, with its dictionary, which stays.
+void ParquetFile::each_page(
+    const Column& column,
+    const std::function<void(const ParquetPage&, const ParquetDictionary&)>& page) {
+  for (std::size_t group = 0; group < column.footer.row_groups.size(); ++group) {
+    const ParquetChunk& chunk = column.footer.row_groups[group].chunks[column.number];
+    const auto where = [&] {
+      return join("row group ", group, ", column ", column.facts().name(), ": ");
+    };
+    dictionaries_.emplace_back();
+    try {
+      each_parquet_page(file_.bytes(), chunk, [&](const ParquetPage& each) {
+        try {
+          if (each.crc) with_checksums_.push_back(each);
+          if (each.kind == ParquetPage::Kind::dictionary) {
+            dictionaries_.back() = read_parquet_dictionary(each, kept(each), chunk.type);
+          } else {
+            page(each, dictionaries_.back());
+          }
+        } catch (const Error& error) {
+          throw Error(join("the page at byte ", each.offset, " ", error.what()));
+        }
+      });
+    } catch (const Error& error) {
+      fail(path_, where(), error.what());
+    }
+  }
+}
+
+void ParquetFile::read_images(const Column& column, bool unpacks) {
+  images_.reserve(column.footer.rows);
+  const ParquetSink sink{
+      .bytes =
+          [this](Bytes value) {
+            images_.push_back({value.data(), static_cast<std::uint32_t>(value.size()), in_memory});
+          },
+      .integer = {},
+      .missing =
+          [this] {
+            images_.push_back({nullptr, 0, missing});
+          }};
+  each_page(column, [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
+    if (page.codec == 0 || unpacks) {
+      read_parquet_values(page, kept(page), column.facts(), dictionary, sink);
+      return;
+    }
+    const auto number = static_cast<std::uint32_t>(packed_.size());
+    packed_.push_back({page, static_cast<std::uint32_t>(dictionaries_.size() - 1)});
+    for (std::uint32_t i = 0; i < page.values; ++i) images_.push_back({nullptr, i, number});
+  });
+}
+
+void ParquetFile::read_labels(const Column& column) {
+  labels_.reserve(column.footer.rows);
+  const ParquetSink sink{
+      .bytes = {},
+      .integer =
+          [this](std::int64_t value) {
+            if (value < std::numeric_limits<std::int32_t>::min() ||
+                value > std::numeric_limits<std::int32_t>::max()) {
+              throw Error(join("has the label ", value, " in row ", labels_.size()));
+            }
+            labels_.push_back(static_cast<std::int32_t>(value));
+          },
+      .missing = [this] { throw Error(join("has no label in row ", labels_.size())); }};
+  Buffer memory;
+  each_page(column, [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
+    check_parquet_page(page);
+    read_parquet_values(page, unpacked_parquet_page(page, memory), column.facts(), dictionary,
+                        sink);
+  });
+}
+
+void ParquetFile::read_names(const Column& column) {
+  name_ends_.reserve(column.footer.rows);
+  const ParquetSink sink{.bytes =
+                             [this](Bytes value) {
+                               names_ += as_text(value);
+                               name_ends_.push_back(names_.size());
+                             },
+                         .integer = {},
+                         .missing = [this] { name_ends_.push_back(names_.size()); }};
+  Buffer memory;
+  each_page(column, [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
+    check_parquet_page(page);
+    read_parquet_values(page, unpacked_parquet_page(page, memory), column.facts(), dictionary,
+                        sink);
+  });
+}
+
+std::string_view ParquetFile::name(std::uint64_t row) const {
+  if (name_ends_.empty()) return {};
+  const std::uint64_t begin = row == 0 ? 0 : name_ends_[row - 1];
+  return std::string_view(names_).substr(begin, name_ends_[row] - begin);
+}
+
+Bytes ParquetFile::image(std::uint64_t row, Buffer& memory) const {
+  const Place& place = images_[row];
+  if (place.page == in_memory) return {place.data, place.size};
+  if (place.page == missing) throw Error("the image is missing (null)");
+  const PackedPage& from = packed_[place.page];
+  Bytes found;
+  bool there = false;
+  std::uint32_t number = 0;
+  const ParquetSink sink{.bytes =
+                             [&](Bytes value) {
+                               if (number++ == place.size) found = value, there = true;
+                             },
+                         .integer = {},
+                         .missing = [&] { ++number; }};
+  read_parquet_values(from.page, unpacked_parquet_page(from.page, memory), image_column_,
+                      dictionaries_[from.dictionary], sink);
+  if (!there) throw Error("the image is missing (null)");
+  return found;
+}
+
+std::uint64_t ParquetFile::offset(std::uint64_t row) const {
+  const Place& place = images_[row];
+  if (place.page < missing) return packed_[place.page].page.offset;
+  const Bytes file = file_.bytes();
+  const bool inside = place.data >= file.data() && place.data < file.data() + file.size();
+  return inside ? static_cast<std::uint64_t>(place.data - file.data()) : 0;
+}
+
+bool ParquetFile::look_ahead(std::uint64_t row) const {
+  const Place& place = images_[row];
+  if (place.page < missing) {
+    file_.look_ahead(packed_[place.page].page.stored);
+  } else if (offset(row) != 0) {
+    file_.look_ahead({place.data, place.size});
+  }
+  return true;
+}
+
+void ParquetFile::prefetch(std::uint64_t row) const { __builtin_prefetch(images_[row].data); }
+
+void ParquetFile::audit(const std::function<void(Finding)>& found) const {
+  for (const ParquetPage& page : with_checksums_) {
+    try {
+      check_parquet_page(page);
+    } catch (const Error& error) {
+      found({join(path_.string(), ": the page at byte ", page.offset), error.what()});
+    }
+  }
+}
+
+}  // namespace feedrate::formats

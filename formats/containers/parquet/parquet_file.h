@@ -1,0 +1,88 @@
+#pragma once
+// One Parquet file of images: mapped, with the place of each image and its label.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "formats/containers/parquet/columns.h"
+#include "formats/containers/parquet/page.h"
+#include "formats/dataset.h"
+#include "formats/io/mapped_file.h"
+
+namespace feedrate::formats {
+
+/// The footer of a file, which tells how much memory its images would take unpacked.
+struct OpenParquet {
+  explicit OpenParquet(const std::filesystem::path& path, const ParquetWishes& wishes);
+  /// Bytes of the images that are compressed, once they are not.
+  std::uint64_t packed_bytes() const;
+
+  std::filesystem::path path;
+  MappedFile file;
+  ParquetFooter footer;
+  ParquetColumns columns;
+};
+
+/// Any thread may read. Movable.
+class ParquetFile {
+ public:
+  ParquetFile() = default;  // no file: only to be assigned to
+  /// Reads the heads of all pages, and the labels. `unpacks`: compressed pages of images are unpacked
+  /// into memory once; else at each read(), which unpacks the page that holds the image. Throws
+  /// Error, naming file, row group, column and byte, for damage.
+  ParquetFile(OpenParquet&& open, bool unpacks);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t rows() const { return labels_.size(); }
+  std::int32_t label(std::uint64_t row) const { return labels_[row]; }
+  /// The image's file name; empty where it has none.
+  std::string_view name(std::uint64_t row) const;
+  /// The encoded image, in place or in `memory`. Throws Error, without naming the file.
+  Bytes image(std::uint64_t row, Buffer& memory) const;
+  /// Byte of the file at which the image begins, or the page that holds it.
+  std::uint64_t offset(std::uint64_t row) const;
+  /// Hints that the image is needed soon.
+  bool look_ahead(std::uint64_t row) const;
+  void prefetch(std::uint64_t row) const;
+  void expect_unchanged() const { file_.expect_unchanged(); }
+  /// Checks the pages' checksums, where there are any.
+  void audit(const std::function<void(Finding)>& found) const;
+
+ private:
+  /// An image: its bytes, or where they are once the page is unpacked.
+  struct Place {
+    const std::byte* data = nullptr;  // null: in a page that is packed, or missing
+    std::uint32_t size = 0;           // or the value's number in that page
+    std::uint32_t page = in_memory;   // of packed_
+  };
+  static constexpr std::uint32_t in_memory = ~std::uint32_t{0}, missing = in_memory - 1;
+
+  struct PackedPage {
+    ParquetPage page;
+    std::uint32_t dictionary;  // of dictionaries_
+  };
+  struct Column;
+
+  void read_images(const Column& column, bool unpacks);
+  void read_labels(const Column& column);
+  void read_names(const Column& column);
+  void each_page(const Column& column,
+                 const std::function<void(const ParquetPage&, const ParquetDictionary&)>& page);
+  Bytes kept(const ParquetPage& page);
+
+  std::filesystem::path path_;
+  MappedFile file_;
+  ParquetColumn image_column_;
+  std::vector<Place> images_;
+  std::vector<std::int32_t> labels_;
+  std::string names_;
+  std::vector<std::uint64_t> name_ends_;  // in names_, by row; empty where there are none
+  std::vector<Buffer> unpacked_;          // pages
+  std::vector<PackedPage> packed_;
+  std::vector<ParquetDictionary> dictionaries_;
+  std::vector<ParquetPage> with_checksums_;
+};
+
+}  // namespace feedrate::formats

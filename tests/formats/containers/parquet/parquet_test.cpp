@@ -1,0 +1,228 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "formats/container.h"
+#include "formats/io/file.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/make_parquet.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate::formats {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_error;
+using testing::make_image;
+using testing::make_parquet;
+using testing::ParquetRow;
+using testing::ParquetWays;
+using testing::TempDirectory;
+
+constexpr std::string_view three_classes =
+    R"({"info": {"features": {"label": {"names": ["ant", "bee", "cat"], "_type": "ClassLabel"}}}})";
+
+class UnitParquet : public ::testing::Test {
+ protected:
+  using Lines = std::vector<std::string>;
+
+  static std::vector<ParquetRow> rows(std::uint32_t count, std::uint32_t first = 0) {
+    std::vector<ParquetRow> all;
+    for (std::uint32_t i = first; i < first + count; ++i) {
+      Buffer png;
+      const Image image = make_image({3 + i % 2, 4, 3}, i % 5);  // some are alike
+      png_codec.encode(image, png);
+      all.push_back({std::string(as_text(png)), i % 3, i % 4 == 0 ? "" : join(i, ".png")});
+    }
+    return all;
+  }
+  fs::path write(Bytes bytes, const std::string& name = "a.parquet") const {
+    fs::create_directories((temporary_ / name).parent_path());
+    std::ofstream(temporary_ / name, std::ios::binary) << as_text(bytes);
+    return temporary_ / name;
+  }
+  static std::string line(std::string_view image, std::int64_t label, std::string_view name) {
+    return join(label, ' ', name, ' ', image);
+  }
+  static Lines expected(const std::vector<ParquetRow>& rows) {
+    Lines all;
+    for (const ParquetRow& row : rows) all.push_back(line(*row.image, row.label, row.name));
+    return all;
+  }
+  static Lines samples_in(const fs::path& path) {
+    const auto dataset = open_dataset(path);
+    Lines samples;
+    Scratch scratch;
+    for (std::uint64_t i = 0; i < dataset->size(); ++i) {
+      const Sample sample = dataset->read(i, scratch);
+      samples.push_back(line(as_text(sample.bytes), sample.label, sample.name));
+      EXPECT_EQ(sample.label, dataset->label(i, scratch));
+      EXPECT_TRUE(dataset->look_ahead(i));
+    }
+    return samples;
+  }
+
+  TempDirectory temporary_;
+};
+
+TEST_F(UnitParquet, every_way_to_write_a_row_gives_the_same_sample) {
+  const std::vector<ParquetRow> all = rows(11);
+  for (const std::int32_t codec : {0, 1}) {
+    for (const bool second : {false, true}) {
+      for (const bool dictionary : {false, true}) {
+        for (const bool wide : {false, true}) {
+          for (const std::size_t rows_a_page : {1U, 2U, 100U}) {
+            const ParquetWays ways{.codec = codec,
+                                   .second_version = second,
+                                   .dictionary = dictionary,
+                                   .wide_labels = wide,
+                                   .checksums = wide,
+                                   .rows_a_group = rows_a_page + 3,
+                                   .rows_a_page = rows_a_page};
+            EXPECT_EQ(samples_in(write(make_parquet(all, ways))), expected(all))
+                << codec << second << dictionary << wide << rows_a_page;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(UnitParquet, a_dataset_knows_its_classes_and_where_its_images_lie) {
+  const std::vector<ParquetRow> all = rows(5);
+  const fs::path file = write(make_parquet(all, {.features = std::string(three_classes)}));
+  const auto dataset = open_dataset(file);
+  EXPECT_EQ(dataset->info().format, "parquet");
+  EXPECT_EQ(dataset->info().codec, "png");
+  EXPECT_EQ(dataset->info().classes, 3U);
+  EXPECT_EQ(dataset->info().class_names.names, (Lines{"ant", "bee", "cat"}));
+  const std::string content = read_text(file);
+  for (std::uint64_t i = 0; i < dataset->size(); ++i) {
+    const SamplePlace place = dataset->place(i);
+    EXPECT_EQ(content.substr(place.offset, all[i].image->size()), *all[i].image);
+  }
+  EXPECT_EQ(open_dataset(write(make_parquet(all)))->info().classes, 0U) << "it states none";
+}
+
+TEST_F(UnitParquet, shards_of_a_split_are_one_dataset) {
+  write(make_parquet(rows(4)), "set/train-00000-of-00002.parquet");
+  write(make_parquet(rows(3, 4)), "set/train-00001-of-00002.parquet");
+  EXPECT_EQ(samples_in(temporary_ / "set"), expected(rows(7)));
+  EXPECT_EQ(samples_in(temporary_ / "set/train-00001-of-00002.parquet"), expected(rows(7)));
+  write(make_parquet(rows(2)), "set/test-00000-of-00001-0123456789abcdef.parquet");
+  expect_error([&] { open_dataset(temporary_ / "set"); },
+               {"several datasets", "test-00000-of-00001-0123456789abcdef.parquet",
+                "train-00000-of-00002.parquet"});
+  EXPECT_EQ(samples_in(temporary_ / "set/test-00000-of-00001-0123456789abcdef.parquet"),
+            expected(rows(2)));
+  fs::remove(temporary_ / "set/test-00000-of-00001-0123456789abcdef.parquet");
+  fs::remove(temporary_ / "set/train-00000-of-00002.parquet");
+  expect_error([&] { open_dataset(temporary_ / "set"); }, {"expected 2 shards", "number 0"});
+  write(make_parquet(rows(4)), "hub/0000.parquet");
+  write(make_parquet(rows(3, 4)), "hub/0001.parquet");
+  EXPECT_EQ(samples_in(temporary_ / "hub"), expected(rows(7)));
+}
+
+TEST_F(UnitParquet, other_columns_are_named_behind_the_path) {
+  const std::vector<ParquetRow> all = rows(4);
+  const fs::path file =
+      write(make_parquet(all, {.image = "photo", .label = "fine_label", .more = "coarse_label"}));
+  expect_error([&] { open_dataset(file); },
+               {"a.parquet", "several columns of labels", "photo.bytes (bytes)",
+                "photo.path (text)", "fine_label (int64)", "?label=COLUMN"});
+  EXPECT_EQ(samples_in(file.string() + "?label=fine_label"), expected(all));
+  EXPECT_EQ(samples_in(file.string() + "?image=photo&label=coarse_label"), expected(all));
+  expect_error([&] { open_dataset(file.string() + "?label=class"); },
+               {"no column 'class' of labels", "coarse_label"});
+  expect_error([&] { open_dataset(file.string() + "?image=path"); },
+               {"no column 'path' of images"});
+}
+
+TEST_F(UnitParquet, it_is_only_read) {
+  EXPECT_FALSE(container("parquet").writes());
+  EXPECT_TRUE(std::ranges::find(containers(), &container("parquet")) == containers().end());
+  expect_error([&] { container_to_write("parquet"); }, {"parquet is only read", "recordio"});
+}
+
+TEST_F(UnitParquet, a_missing_image_spoils_no_other) {
+  std::vector<ParquetRow> all = rows(5);
+  all[1].image.reset();
+  for (const std::int32_t codec : {0, 1}) {
+    const fs::path file = write(make_parquet(all, {.codec = codec}));
+    const auto dataset = open_dataset(file);
+    Scratch scratch;
+    for (const std::uint64_t i : {0U, 2U, 3U, 4U}) {
+      EXPECT_EQ(as_text(dataset->read(i, scratch).bytes), *all[i].image);
+    }
+    expect_error([&] { dataset->read(1, scratch); }, {"a.parquet", "sample 1", "missing"});
+  }
+}
+
+TEST_F(UnitParquet, a_checksum_is_held_where_there_is_one) {
+  Buffer bytes = make_parquet(rows(5), {.checksums = true});
+  const std::string image = *rows(1)[0].image;
+  const std::size_t at = as_text(bytes).find(image) + image.size() - 1;
+  bytes[at] ^= std::byte{1};
+  std::vector<std::string> found;
+  open_dataset(write(bytes))->audit([&](const Finding& each) {
+    found.push_back(join(each.place, ": ", each.problem));
+  });
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].find("expected the CRC"), std::string::npos) << found[0];
+}
+
+class HostileParquet : public UnitParquet {};
+
+TEST_F(HostileParquet, what_is_not_read_is_named) {
+  const std::vector<std::pair<std::int32_t, std::string_view>> codecs = {
+      {3, "LZO"}, {4, "BROTLI"}, {5, "LZ4"}, {7, "LZ4_RAW"}, {9, "number 9"}};
+  for (const auto& [codec, name] : codecs) {
+    expect_error([&] { open_dataset(write(make_parquet(rows(3), {.codec = codec}))); },
+                 {"a.parquet", "row group 0", "column image.bytes", name, "SNAPPY"});
+  }
+  expect_error([&] { open_dataset(write(make_parquet(rows(3), {.encoding = 6}))); },
+               {"a.parquet", "row group 0", "image.bytes", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"});
+}
+
+TEST_F(HostileParquet, a_truncated_file_says_so) {
+  const Buffer whole = make_parquet(rows(4), {.codec = 1, .dictionary = true});
+  for (std::size_t size = 4; size < whole.size(); ++size) {
+    const fs::path file = write(Bytes(whole).first(size));
+    expect_error([&] { open_dataset(file); }, {"a.parquet"});
+  }
+}
+
+// Whatever a byte becomes, the file is refused, or its samples can be read or are refused.
+TEST_F(HostileParquet, a_forged_byte_crashes_nothing) {
+  for (const bool dictionary : {false, true}) {
+    for (const std::int32_t codec : {0, 1}) {
+      const Buffer whole = make_parquet(
+          rows(4), {.codec = codec, .second_version = dictionary, .dictionary = dictionary});
+      for (std::size_t at = 0; at < whole.size(); ++at) {
+        for (const unsigned flip : {0x01U, 0xffU}) {
+          Buffer forged = whole;
+          forged[at] ^= static_cast<std::byte>(flip);
+          const fs::path file = write(forged);
+          try {
+            const auto dataset = container("parquet").open(file);
+            Scratch scratch;
+            for (std::uint64_t i = 0; i < dataset->size(); ++i) {
+              try {
+                dataset->read(i, scratch);
+              } catch (const Error& error) {
+                EXPECT_NE(std::string_view(error.what()).find("sample"), std::string_view::npos);
+              }
+            }
+          } catch (const Error& error) {
+            EXPECT_NE(std::string_view(error.what()).find("a.parquet"), std::string_view::npos);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::formats

@@ -1,0 +1,344 @@
+#pragma once
+// A writer of small Parquet files with a column of images and one of labels, in the ways in which
+// pyarrow writes them; tests/interop/parquet.py holds the reader against the real one.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/base/bytes.h"
+#include "formats/base/checksum.h"
+
+namespace feedrate::testing {
+using namespace formats;
+
+struct ParquetRow {
+  std::optional<std::string> image;  // encoded
+  std::int64_t label = 0;
+  std::string name = {};
+};
+
+struct ParquetWays {
+  std::int32_t codec = 0;       // 1: Snappy, in literals alone; others are only stated
+  bool second_version = false;  // of data pages
+  bool dictionary = false;
+  bool wide_labels = true;  // 64 bits
+  bool checksums = false;
+  std::size_t rows_a_group = 3;
+  std::size_t rows_a_page = 2;
+  std::int32_t encoding = -1;  // stated for values, whatever they are in; -1: the right one
+  std::string image = "image", label = "label";
+  std::string more = {};      // another column of numbers, alike
+  std::string features = {};  // JSON of Hugging Face's datasets
+};
+
+namespace detail {
+
+/// Thrift's compact protocol.
+class ThriftWriter {
+ public:
+  Buffer bytes;
+  void number(std::int32_t field, std::int64_t value, bool wide = false) {
+    head(field, wide ? 6 : 5);
+    zigzag(value);
+  }
+  void yes_or_no(std::int32_t field, bool value) { head(field, value ? 1 : 2); }
+  void text(std::int32_t field, std::string_view value) {
+    head(field, 8);
+    plain_text(value);
+  }
+  void plain_text(std::string_view value) {
+    varint(value.size());
+    append(bytes, as_bytes(value));
+  }
+  void list(std::int32_t field, std::size_t count, unsigned type) {
+    head(field, 9);
+    byte(static_cast<unsigned>(count < 15 ? count << 4 : 0xf0U) | type);
+    if (count >= 15) varint(count);
+  }
+  void zigzag(std::int64_t value) {
+    varint(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  /// A record as a field, or, with the field 0, as an element of a list.
+  template <class Body>
+  void record(std::int32_t field, const Body& body) {
+    if (field != 0) head(field, 12);
+    const std::int32_t before = std::exchange(last_, 0);
+    body();
+    byte(0);
+    last_ = before;
+  }
+
+ private:
+  void byte(unsigned value) { bytes.push_back(static_cast<std::byte>(value)); }
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) byte(static_cast<unsigned>(value & 0x7f) | 0x80U);
+    byte(static_cast<unsigned>(value));
+  }
+  void head(std::int32_t field, unsigned type) {
+    byte(static_cast<unsigned>(field - last_) << 4 | type);
+    last_ = field;
+  }
+  std::int32_t last_ = 0;
+};
+
+inline void append_varint(Buffer& to, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>((value & 0x7f) | 0x80));
+  to.push_back(static_cast<std::byte>(value));
+}
+
+inline Buffer snappy_of(Bytes content) {
+  Buffer packed;
+  append_varint(packed, content.size());
+  for (; !content.empty(); content = content.subspan(std::min<std::size_t>(60, content.size()))) {
+    const Bytes some = content.first(std::min<std::size_t>(60, content.size()));
+    packed.push_back(static_cast<std::byte>((some.size() - 1) << 2));
+    append(packed, some);
+  }
+  return packed;
+}
+
+/// A run for each number, as one of the two ways of the hybrid; `groups`: the other way.
+inline Buffer levels_of(const std::vector<std::uint32_t>& numbers, unsigned width, bool groups) {
+  Buffer out;
+  if (!groups) {
+    for (const std::uint32_t number : numbers) {
+      append_varint(out, 1U << 1);
+      for (unsigned i = 0; i < (width + 7) / 8; ++i)
+        out.push_back(static_cast<std::byte>(number >> (8 * i)));
+    }
+    return out;
+  }
+  const std::size_t count = (numbers.size() + 7) / 8;
+  append_varint(out, count << 1 | 1);
+  Buffer bits(count * width);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    for (unsigned b = 0; b < width; ++b) {
+      const std::size_t at = i * width + b;
+      if ((numbers[i] >> b & 1U) != 0) bits[at / 8] |= static_cast<std::byte>(1U << at % 8);
+    }
+  }
+  append(out, bits);
+  return out;
+}
+
+/// A value as PLAIN writes it; nothing for one that is missing.
+using PlainValue = std::optional<Buffer>;
+
+struct WrittenChunk {
+  std::uint64_t dictionary = 0, data = 0, size = 0, unpacked = 0, values = 0;
+};
+
+class ParquetMaker {
+ public:
+  explicit ParquetMaker(const ParquetWays& ways) : ways_(ways) { append(file_, as_bytes("PAR1")); }
+
+  WrittenChunk chunk(const std::vector<PlainValue>& values, std::uint32_t optional) {
+    WrittenChunk chunk;
+    chunk.values = values.size();
+    const std::uint64_t begin = file_.size();
+    std::vector<Buffer> entries;
+    if (ways_.dictionary) {
+      Buffer all;
+      for (const PlainValue& value : values) {
+        if (!value || std::ranges::find(entries, *value) != entries.end()) continue;
+        entries.push_back(*value);
+        append(all, *value);
+      }
+      chunk.dictionary = file_.size();
+      page(2, {}, all, [&](ThriftWriter& head) {
+        head.record(7, [&] {
+          head.number(1, static_cast<std::int64_t>(entries.size()));
+          head.number(2, 0);
+        });
+      });
+    }
+    chunk.data = file_.size();
+    for (std::size_t at = 0; at < values.size(); at += ways_.rows_a_page) {
+      const std::size_t some = std::min(ways_.rows_a_page, values.size() - at);
+      data_page(std::vector(values.begin() + static_cast<std::ptrdiff_t>(at),
+                            values.begin() + static_cast<std::ptrdiff_t>(at + some)),
+                entries, optional);
+    }
+    chunk.size = file_.size() - begin;
+    chunk.unpacked = chunk.size;
+    return chunk;
+  }
+
+  Buffer finish(Bytes footer) {
+    append(file_, footer);
+    append_le(file_, static_cast<std::uint32_t>(footer.size()));
+    append(file_, as_bytes("PAR1"));
+    return std::move(file_);
+  }
+
+ private:
+  void data_page(const std::vector<PlainValue>& values, const std::vector<Buffer>& entries,
+                 std::uint32_t optional) {
+    std::vector<std::uint32_t> there, numbers;
+    Buffer content;
+    for (const PlainValue& value : values) {
+      there.push_back(value ? optional : optional - 1);
+      if (!value) continue;
+      if (!ways_.dictionary) append(content, *value);
+      const auto entry = std::ranges::find(entries, *value) - entries.begin();
+      numbers.push_back(static_cast<std::uint32_t>(entry));
+    }
+    if (ways_.dictionary) {
+      const auto width = static_cast<unsigned>(std::bit_width(entries.size()));
+      content.push_back(static_cast<std::byte>(width));
+      append(content, levels_of(numbers, width, true));
+    }
+    Buffer levels;
+    if (optional != 0) {
+      levels = levels_of(there, static_cast<unsigned>(std::bit_width(optional)), false);
+    }
+    const std::int32_t encoding = ways_.encoding >= 0 ? ways_.encoding : ways_.dictionary ? 8 : 0;
+    const auto count = static_cast<std::int64_t>(values.size());
+    if (ways_.second_version) {
+      page(3, levels, content, [&](ThriftWriter& head) {
+        head.record(8, [&] {
+          head.number(1, count);
+          head.number(2, count - static_cast<std::int64_t>(numbers.size()));
+          head.number(3, count);
+          head.number(4, encoding);
+          head.number(5, static_cast<std::int64_t>(levels.size()));
+          head.number(6, 0);
+          if (ways_.codec == 0) head.yes_or_no(7, false);
+        });
+      });
+      return;
+    }
+    Buffer all;
+    if (optional != 0) {
+      append_le(all, static_cast<std::uint32_t>(levels.size()));
+      append(all, levels);
+    }
+    append(all, content);
+    page(0, {}, all, [&](ThriftWriter& head) {
+      head.record(5, [&] {
+        head.number(1, count);
+        head.number(2, encoding);
+        head.number(3, 3);
+        head.number(4, 3);
+      });
+    });
+  }
+
+  /// `first` is never compressed.
+  template <class Kind>
+  void page(std::int64_t type, const Buffer& first, const Buffer& content, const Kind& kind) {
+    Buffer stored = first;
+    append(stored, ways_.codec == 1 ? snappy_of(content) : content);
+    ThriftWriter head;
+    head.record(0, [&] {
+      head.number(1, type);
+      head.number(2, static_cast<std::int64_t>(first.size() + content.size()));
+      head.number(3, static_cast<std::int64_t>(stored.size()));
+      if (ways_.checksums) head.number(4, static_cast<std::int32_t>(zip_crc32(stored)));
+      kind(head);
+    });
+    append(file_, head.bytes);
+    append(file_, stored);
+  }
+
+  const ParquetWays& ways_;
+  Buffer file_;
+};
+
+}  // namespace detail
+
+/// The bytes of a file. An image is a struct of optional bytes and path, as Hugging Face's is.
+inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWays& ways = {}) {
+  detail::ParquetMaker maker(ways);
+  const auto text = [](std::string_view value) {
+    Buffer plain;
+    append_le(plain, static_cast<std::uint32_t>(value.size()));
+    append(plain, as_bytes(value));
+    return plain;
+  };
+  const auto label = [&](std::int64_t value) {
+    Buffer plain;
+    if (ways.wide_labels) {
+      append_le(plain, value);
+    } else {
+      append_le(plain, static_cast<std::int32_t>(value));
+    }
+    return plain;
+  };
+  std::vector<std::vector<detail::WrittenChunk>> groups;
+  for (std::size_t at = 0; at < rows.size(); at += ways.rows_a_group) {
+    std::vector<detail::PlainValue> images, names, labels;
+    for (std::size_t i = at; i < std::min(rows.size(), at + ways.rows_a_group); ++i) {
+      const ParquetRow& row = rows[i];
+      images.push_back(row.image ? detail::PlainValue(text(*row.image)) : std::nullopt);
+      names.push_back(row.name.empty() ? std::nullopt : detail::PlainValue(text(row.name)));
+      labels.push_back(label(row.label));
+    }
+    auto& chunks = groups.emplace_back();
+    chunks.push_back(maker.chunk(images, 2));
+    chunks.push_back(maker.chunk(names, 2));
+    chunks.push_back(maker.chunk(labels, 0));
+    if (!ways.more.empty()) chunks.push_back(maker.chunk(labels, 0));
+  }
+  detail::ThriftWriter out;
+  const std::int64_t label_type = ways.wide_labels ? 2 : 1;
+  const auto element = [&](std::string_view name, std::int64_t type, std::int64_t repetition,
+                           std::int64_t children, bool is_text) {
+    out.record(0, [&] {
+      if (type >= 0) out.number(1, type);
+      if (repetition >= 0) out.number(3, repetition);
+      out.text(4, name);
+      if (children != 0) out.number(5, children);
+      if (is_text) out.number(6, 0);
+    });
+  };
+  out.record(0, [&] {
+    out.number(1, 2);
+    out.list(2, ways.more.empty() ? 5 : 6, 12);
+    element("schema", -1, -1, ways.more.empty() ? 2 : 3, false);
+    element(ways.image, -1, 1, 2, false);
+    element("bytes", 6, 1, 0, false);
+    element("path", 6, 1, 0, true);
+    element(ways.label, label_type, 0, 0, false);
+    if (!ways.more.empty()) element(ways.more, label_type, 0, 0, false);
+    out.number(3, static_cast<std::int64_t>(rows.size()), true);
+    out.list(4, groups.size(), 12);
+    for (const auto& chunks : groups) {
+      out.record(0, [&] {
+        out.list(1, chunks.size(), 12);
+        for (std::size_t c = 0; c < chunks.size(); ++c) {
+          out.record(0, [&] {
+            out.number(2, 0, true);
+            out.record(3, [&] {
+              out.number(1, c < 2 ? 6 : label_type);
+              out.list(2, 1, 5);
+              out.zigzag(0);
+              out.list(3, 1, 8);
+              out.plain_text("x");
+              out.number(4, ways.codec);
+              out.number(5, static_cast<std::int64_t>(chunks[c].values), true);
+              out.number(6, static_cast<std::int64_t>(chunks[c].unpacked), true);
+              out.number(7, static_cast<std::int64_t>(chunks[c].size), true);
+              out.number(9, static_cast<std::int64_t>(chunks[c].data), true);
+              if (ways.dictionary)
+                out.number(11, static_cast<std::int64_t>(chunks[c].dictionary), true);
+            });
+          });
+        }
+        out.number(2, 0, true);
+        out.number(3, static_cast<std::int64_t>(chunks[0].values), true);
+      });
+    }
+    if (!ways.features.empty()) {
+      out.list(5, 1, 12);
+      out.record(0, [&] {
+        out.text(1, "huggingface");
+        out.text(2, ways.features);
+      });
+    }
+  });
+  return maker.finish(out.bytes);
+}
+
+}  // namespace feedrate::testing

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "tools/lab/report/study/scaling.h"
+
 namespace feedrate::tools {
 namespace {
 
@@ -14,9 +16,18 @@ unsigned whole_cores(double cores) {
 }
 
 /// The demand may be half or double where it is an estimate.
-std::pair<double, double> range_of(const DeviceDemand& demand) {
+Range range_of(const DeviceDemand& demand) {
   const double factor = demand.estimated ? 2 : 1;
-  return {demand.images_per_second / factor, demand.images_per_second * factor};
+  const double rate = demand.images_per_second;
+  return {.likely = rate, .low = rate / factor, .high = rate * factor};
+}
+
+Scaling scaling_of(const Variant& variant) {
+  return {.fewest = variant.at_min.threads,
+          .most = variant.at_max.threads,
+          .cost_fewest = variant.cost(variant.at_min.threads),
+          .cost = variant.cost(variant.at_max.threads),
+          .doubt = std::hypot(variant.at_max.doubt(), variant.doubt)};
 }
 
 }  // namespace
@@ -25,27 +36,14 @@ Feeding feeding_of(DeviceDemand demand, const Variant& present) {
   Feeding feeding;
   feeding.demand = std::move(demand);
   feeding.measured = present.at_max.threads;
-  if (present.at_max.threads > present.at_min.threads) {
-    feeding.hidden_cores_error = present.at_max.cost() / present.at_min.cost() - 1;
-  }
+  feeding.hidden_cores_error = scaling_of(present).tried();
   return feeding;
 }
 
 Cores cores_for(const Feeding& feeding, const Variant& variant, std::uint64_t images) {
-  const unsigned measured = variant.at_max.threads;
-  const double cost = variant.cost(measured);
-  const double doubt = std::hypot(variant.at_max.doubt(), variant.doubt);
-  const auto [low, high] = range_of(feeding.demand);
-  Cores cores{.likely = whole_cores(feeding.demand.images_per_second * cost),
-              .fewest = whole_cores(low * cost * std::max(0.0, 1 - doubt))};
-  double most = high * cost * (1 + doubt);
-  if (measured > variant.at_min.threads && most > measured) {
-    const double doublings = std::log2(static_cast<double>(measured) / variant.at_min.threads);
-    const double growth =
-        std::pow(std::max(1.0, variant.at_max.cost() / variant.at_min.cost()), 1 / doublings);
-    most *= std::pow(growth, std::log2(most / measured));
-  }
-  cores.most = std::max(cores.likely, whole_cores(most));
+  const Range needed = scaling_of(variant).cores(range_of(feeding.demand));
+  Cores cores{.likely = whole_cores(needed.likely), .fewest = whole_cores(needed.low)};
+  cores.most = std::max(cores.likely, whole_cores(needed.high));
   if (images != 0) {
     cores.bytes_per_second = feeding.demand.images_per_second * static_cast<double>(variant.bytes) /
                              static_cast<double>(images);

@@ -1,8 +1,11 @@
 #include "tools/lab/report/draw/charts.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "tools/lab/report/draw/line_chart.h"
+#include "tools/lab/report/study/scaling.h"
 
 namespace feedrate::tools {
 namespace {
@@ -35,6 +38,27 @@ LineChart::Series series(const Study& study, const Curve& curve, const ThreadCha
   return series;
 }
 
+/// The most cores that any format needs, with some room to see where its line crosses the demand.
+double last_cores(const std::vector<Need>& all) {
+  constexpr double room = 1.1;
+  double most = 0;
+  for (const Need& need : all) most = std::max(most, need.cores.likely);
+  return std::ceil(room * most);
+}
+
+/// Supply on more cores than were measured, up to `last`.
+std::vector<LineChart::Dot> beyond(const Scaling& scaling, double last) {
+  constexpr int steps = 8;
+  std::vector<LineChart::Dot> dots;
+  if (last <= scaling.most) return dots;
+  for (int i = 0; i <= steps; ++i) {
+    const double cores = scaling.most + (last - scaling.most) * i / steps;
+    const Range rate = scaling.supply(cores);
+    dots.push_back({.x = cores, .y = rate.likely, .low = rate.low, .high = rate.high});
+  }
+  return dots;
+}
+
 /// Marks the chosen point, if this curve has it.
 std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyVerdict& verdict) {
   const Point* chosen = at_threads(curve.*what.points, verdict.threads);
@@ -49,13 +73,19 @@ std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyV
 
 std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict) {
   std::vector<Chart> charts;
+  const std::vector<Need> all = needs(study);
   for (const ThreadChart& what : thread_charts) {
     LineChart chart{what.title, "loader threads", what.unit};
     if (what.is_rate && study.demand) chart.demand = study.demand->rate;
-    bool predicted = false;
+    bool predicted = false, carried = false;
     for (const Curve& curve : study.curves) {
       LineChart::Series own = series(study, curve, what);
       if (own.dots.empty()) continue;
+      const auto need = std::ranges::find(all, &curve, &Need::curve);
+      if (what.points == &Curve::supply && need != all.end()) {
+        own.beyond = beyond(need->scaling, last_cores(all));
+        carried = carried || !own.beyond.empty();
+      }
       predicted = predicted || !own.predicted.empty();
       if (!chart.ring) chart.ring = ring(curve, what, verdict);
       chart.series.push_back(std::move(own));
@@ -63,6 +93,11 @@ std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict)
     if (chart.series.empty()) continue;
     std::string caption = what.caption;
     if (predicted) caption += " Thin dashed lines: predicted.";
+    if (carried) {
+      caption +=
+          " Dashed: computed for more cores of this kind, a thread on each, with the range of "
+          "that.";
+    }
     if (chart.ring) caption += " The ring marks the chosen point.";
     charts.push_back({what.title, caption, draw(chart)});
   }

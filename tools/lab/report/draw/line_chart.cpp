@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "tools/console/bars.h"
@@ -63,9 +64,10 @@ class Drawing {
         x_values.insert(dot.x);
       }
       for (const At& at : series.predicted) max_y = std::max(max_y, at.y);
+      for (const Dot& dot : series.beyond) max_y = std::max(max_y, dot.high);
     }
     y_ticks_ = even_ticks(max_y);
-    x_ticks_.assign(x_values.begin(), x_values.end());
+    x_ticks_ = x_ticks(x_values);
   }
 
   Svg draw() {
@@ -78,6 +80,22 @@ class Drawing {
   }
 
  private:
+  /// Where dots are, and whole numbers beyond them.
+  std::vector<double> x_ticks(std::set<double> measured) const {
+    double last = 0;
+    for (const Series& series : chart_.series) {
+      for (const Dot& dot : series.beyond) last = std::max(last, dot.x);
+    }
+    const double most = measured.empty() ? 0 : *measured.rbegin();
+    if (last > most) {
+      for (const double tick : even_ticks(last)) {
+        if (tick > most && tick < last && std::floor(tick) == tick) measured.insert(tick);
+      }
+      measured.insert(last);
+    }
+    return {measured.begin(), measured.end()};
+  }
+
   std::string tip(const Series& series, const Dot& dot) const {
     return fmt::format("{}: {} {} at {} {}", series.name, quantity(dot.y), chart_.y_title, dot.x,
                        chart_.x_title);
@@ -125,6 +143,13 @@ class Drawing {
 
   void add(const Series& series) {
     const std::string own = series_class(series.style);
+    std::vector<At> band;
+    for (const Dot& dot : series.beyond) band.push_back(at(At{dot.x, dot.low}));
+    for (auto dot = series.beyond.rbegin(); dot != series.beyond.rend(); ++dot) {
+      band.push_back(at(At{dot->x, dot->high}));
+    }
+    svg_.path(band, own + " band");
+    svg_.path(all_at(series.beyond), own + " predicted");
     svg_.path(all_at(series.predicted), own + " predicted");
     svg_.path(all_at(series.dots), own + " curve");
     for (const Dot& dot : series.dots) {

@@ -21,6 +21,7 @@ struct LineChart {
     unsigned style = 0;
     std::vector<Dot> dots{};      // joined by a line
     std::vector<At> predicted{};  // a thin dashed line
+    std::vector<Dot> beyond{};    // as that, without marks, between `low` and `high`
   };
 
   std::string title;

@@ -68,7 +68,7 @@ std::string study_section(const Study& study, const StudyVerdict& verdict, bool 
 }
 
 std::string study_sections(const Report& report) {
-  std::string text;
+  std::string text = titled_html(needs_table(report));
   if (report.studies.size() > 1) text += titled_html(answers_table(report));
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     text += study_section(report.studies[i], report.verdicts[i], i == 0);

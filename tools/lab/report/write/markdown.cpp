@@ -37,6 +37,7 @@ std::string report_markdown(const Report& report) {
   for (const std::string& doubt : report.doubts) {
     text += "> Read with care: " + escape_markdown(doubt) + "\n\n";
   }
+  text += titled_markdown(needs_table(report));
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const Study& study = report.studies[i];
     const StudyVerdict& verdict = report.verdicts[i];

@@ -37,6 +37,9 @@ std::string report_text(const Report& report) {
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     text += study_text(report.studies[i], report.verdicts[i]);
   }
+  const Table cores = needs_table(report);
+  text += titled_text(cores);
+  if (!cores.rows.empty()) text += "  " + wrapped(cores.note, 2, terminal_columns) + "\n\n";
   for (const std::string& doubt : report.doubts) {
     text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, terminal_columns));
   }

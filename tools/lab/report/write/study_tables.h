@@ -22,6 +22,8 @@ Table attribution_table(const Study& study);
 
 /// One row for each verdict.
 Table answers_table(const Report& report);
+/// For each format and device, the cores that would feed it; without rows where no device is fed.
+Table needs_table(const Report& report);
 
 /// Label and value of every field of the environment. Values that differ between rows are listed
 /// once each, in the order of the rows. The command comes last.

@@ -1,0 +1,99 @@
+// Supply on more cores than were measured, and the cores that a device needs. The rates are made up.
+
+#include "tools/lab/report/study/scaling.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/in_text.h"
+#include "tests/tools/rows.h"
+#include "tools/lab/report/draw/charts.h"
+#include "tools/lab/report/study/report.h"
+#include "tools/lab/report/write/output.h"
+#include "tools/lab/report/write/study_tables.h"
+
+namespace feedrate::tools {
+namespace {
+
+Row fed(Row row, const std::string& device) {
+  row.device = device;
+  row.precision.reset();
+  row.emulates = "made up";
+  return row;
+}
+
+/// One format of 1,000 images/s a core, another whose cost grows by the square root of 2 for each
+/// doubling of the threads.
+std::vector<Row> rows() {
+  std::vector<Row> all{
+      testing::supply("lmdb", 1, 1000),           testing::supply("lmdb", 4, 4000),
+      testing::supply("recordio", 1, 1000),       testing::supply("recordio", 4, 2000),
+      fed(testing::demand(20'000), "emulated a"), fed(testing::demand(3'000), "emulated b")};
+  for (Row& row : all) row.repeats = {row.images_per_second};
+  return all;
+}
+
+TEST(UnitScaling, an_image_costs_as_much_on_more_cores_or_goes_on_growing) {
+  const Scaling even{.fewest = 1, .most = 4, .cost_fewest = 1e-3, .cost = 1e-3, .doubt = 0.1};
+  EXPECT_DOUBLE_EQ(even.supply(8).likely, 8000);
+  EXPECT_DOUBLE_EQ(even.supply(8).low, 8000 / 1.1);
+  EXPECT_DOUBLE_EQ(even.supply(8).high, 8000 / 0.9);
+  EXPECT_NEAR(even.tried().value(), 0, 1e-12);
+  const Scaling growing{.fewest = 1, .most = 4, .cost_fewest = 1e-3, .cost = 2e-3};
+  EXPECT_DOUBLE_EQ(growing.tried().value(), 1);
+  EXPECT_DOUBLE_EQ(growing.supply(16).likely, 8000);
+  EXPECT_DOUBLE_EQ(growing.supply(16).low, 4000);
+  EXPECT_DOUBLE_EQ(growing.cores({8000, 8000, 8000}).likely, 16);
+  EXPECT_DOUBLE_EQ(growing.cores({8000, 8000, 8000}).high, 32);
+  const Scaling once{.fewest = 2, .most = 2, .cost_fewest = 1e-3, .cost = 1e-3};
+  EXPECT_FALSE(once.tried());
+}
+
+/// On eight cores.
+Point point_of(unsigned threads) {
+  Point point;
+  point.threads = threads;
+  point.cores = 8;
+  point.rate = 100.0 * (threads + 1);
+  return point;
+}
+
+TEST(UnitScaling, threads_beyond_the_cores_and_the_trainers_own_tell_nothing) {
+  Curve curve;
+  for (const unsigned threads : {0U, 2U, 4U, 16U}) {
+    curve.supply.push_back(point_of(threads));
+  }
+  const auto found = scaling_of(curve);
+  EXPECT_EQ(found->fewest, 2U);
+  EXPECT_EQ(found->most, 4U);
+  curve.supply = {point_of(16)};
+  EXPECT_FALSE(scaling_of(curve));
+}
+
+TEST(UnitScaling, the_page_shows_format_by_device_and_lines_beyond_the_cores) {
+  const Report report = make_report(rows());
+  const Table table = needs_table(report);
+  EXPECT_EQ(table.heads,
+            (std::vector<std::string>{"format", "lenet on emulated a", "lenet on emulated b"}));
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].cells, (std::vector<std::string>{"lmdb × raw", "20", "3"}));
+  EXPECT_EQ(table.rows[1].cells[1], "40 (40 to 127)");
+  EXPECT_TRUE(table.note.starts_with("Careful: ")) << table.note;
+  const auto charts = study_charts(report.studies[0], report.verdicts[0]);
+  ASSERT_EQ(charts.size(), 1U);
+  EXPECT_TRUE(testing::has(charts[0].svg.markup(), "s1 band"));
+  EXPECT_TRUE(testing::has(charts[0].svg.markup(), ">44<")) << "the cores at the right end";
+  EXPECT_TRUE(testing::has(charts[0].caption, "more cores of this kind"));
+  for (const std::string& text :
+       {report_text(report), report_markdown(report), report_html(report)}) {
+    EXPECT_TRUE(testing::has(text, "Cores of this kind")) << text;
+  }
+}
+
+TEST(UnitScaling, a_trainer_on_this_cpu_needs_no_such_table) {
+  const Report report = make_report({testing::supply("lmdb", 1, 1000), testing::demand(5000)});
+  EXPECT_TRUE(needs_table(report).rows.empty());
+  EXPECT_FALSE(testing::has(report_text(report), "Cores of this kind"));
+}
+
+}  // namespace
+}  // namespace feedrate::tools

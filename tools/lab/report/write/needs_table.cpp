@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/lab/report/study/scaling.h"
+#include "tools/lab/report/write/study_tables.h"
+
+namespace feedrate::tools {
+namespace {
+
+/// An error beyond this is told before the numbers.
+constexpr double max_error = 0.1;
+
+/// "13 (12 to 15)"
+std::string cores_cell(const Range& cores) {
+  constexpr double rounding = 1e-9;  // two cores and nothing more are two
+  const auto whole = [](double value) { return std::max(1.0, std::ceil(value - rounding)); };
+  const double likely = whole(cores.likely), low = whole(cores.low), high = whole(cores.high);
+  if (low == high) return fmt::format("{:.0f}", likely);
+  return fmt::format("{:.0f} ({:.0f} to {:.0f})", likely, low, high);
+}
+
+std::string tried_text(double error, unsigned most) {
+  return fmt::format(
+      "{}the same prediction from the fewest threads misses the measured rates of "
+      "up to {} by {:.0f} % at the most.",
+      error > max_error ? "Careful: " : "Tried where it can be measured, ", most, 100 * error);
+}
+
+}  // namespace
+
+Table needs_table(const Report& report) {
+  Table table{.title = "Cores of this kind that would feed a device", .heads = {"format"}};
+  double error = 0;
+  unsigned most = 0;
+  std::vector<const Study*> fed;
+  for (const Study& study : report.studies) {
+    if (!needs(study).empty()) fed.push_back(&study);
+  }
+  for (std::size_t i = 0; i < fed.size(); ++i) {
+    const Study& study = *fed[i];
+    table.heads.push_back(fmt::format("{} on {}", study.network, study.device));
+    for (const Need& need : needs(study)) {
+      const std::string name =
+          study.dataset.empty() ? need.curve->format : study.dataset + ", " + need.curve->format;
+      auto row =
+          std::ranges::find_if(table.rows, [&](const auto& one) { return one.cells[0] == name; });
+      if (row == table.rows.end()) {
+        table.rows.push_back({.cells = {name}, .series = series_of(study, *need.curve)});
+        row = table.rows.end() - 1;
+      }
+      row->cells.resize(i + 1, not_measured);
+      row->cells.push_back(cores_cell(need.cores));
+      if (need.scaling.tried()) {
+        error = std::max(error, std::abs(*need.scaling.tried()));
+        most = std::max(most, need.scaling.most);
+      }
+    }
+  }
+  for (auto& row : table.rows) row.cells.resize(table.heads.size(), not_measured);
+  const std::string costs =
+      "Demand times what an image cost the most threads measured; in parentheses, what the spread "
+      "of the repeats leaves, and costs that go on growing as they did up to there. The device's "
+      "own threads come beside. ";
+  const std::string tried = most > 0 ? tried_text(error, most)
+                                     : "One number of threads was measured, so this was not tried.";
+  table.note = error > max_error ? tried + " " + costs : costs + tried;
+  return table;
+}
+
+}  // namespace feedrate::tools

@@ -36,6 +36,7 @@ struct BenchOptions {
   unsigned compute_threads = 0;  // of a CPU trainer; 0: all cores
   unsigned repeat = 3;
   double seconds = 2;  // of each repeat
+  double decide = 0;   // seconds of further rounds, as long as differences are undecided
   std::uint64_t seed = 1;
 };
 

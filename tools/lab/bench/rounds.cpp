@@ -27,23 +27,37 @@ class Rounds {
     std::vector<Measurement> measurements(points.begin(), points.end());
     const std::size_t before = rows_.size();
     std::vector<Row> finished;
-    for (unsigned round = 1; round <= options_.repeat; ++round) {
+    const auto finish = [&](const Measurement& one) {
+      finished.push_back(one.row());
+      calls_.finished(one.point(), finished.back());
+    };
+    // Then only the end of a round shows whether it was the last.
+    const bool open = options_.decide > 0 && points.front().row.cache == warm_cache;
+    unsigned round = 0;
+    do {
+      ++round;
       rows_.resize(before);  // predict from this round's rows, not the last one's
       for (Measurement& one : measurements) {
         repeat(one);
-        if (round < options_.repeat) {
+        if (open || round < options_.repeat) {
           calls_.repeated(one.point(), one.last().images_per_second);
         } else {
-          finished.push_back(one.row());
-          calls_.finished(one.point(), finished.back());
+          finish(one);
         }
       }
-    }
+    } while (round < options_.repeat || (open && calls_.goes_on(so_far(before, measurements))));
+    if (open) std::ranges::for_each(measurements, finish);
     rows_.resize(before);
     std::ranges::move(finished, std::back_inserter(rows_));
   }
 
  private:
+  std::vector<Row> so_far(std::size_t before, const std::vector<Measurement>& measurements) const {
+    std::vector<Row> rows(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(before));
+    for (const Measurement& one : measurements) rows.push_back(one.row());
+    return rows;
+  }
+
   void repeat(Measurement& one) {
     const BenchPoint& point = one.point();
     one.repeat(

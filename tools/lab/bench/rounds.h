@@ -14,10 +14,13 @@ namespace feedrate::tools {
 struct RoundsCalls {
   /// Runs a repeat of the point in a fresh process.
   std::function<Finished(const BenchPoint& point, const std::vector<std::string>& arguments)> run;
-  /// A repeat of a point (but not its last) is done, with this rate in images/s.
+  /// A repeat of a point (but not one known to be its last) is done, with this rate in images/s.
   std::function<void(const BenchPoint& point, double rate)> repeated;
   /// A point is done; its row is complete except for its environment.
   std::function<void(const BenchPoint& point, const Row& row)> finished;
+  /// Whether another round of warm points follows these rows, which have no environment yet. Asked
+  /// after the last of `repeat` rounds and after each further one, with `decide` alone.
+  std::function<bool(std::vector<Row> so_far)> goes_on{};
 };
 
 /// For one set of images after the other: rounds of supply, then rounds of demand and delivered;

@@ -68,6 +68,11 @@ void for_each_setting(Options& of, const Visit& visit) {
          .sentence = "Length of each repeat",
          .range = formats::above_zero},
         of.seconds);
+  visit({.name = "decide",
+         .unit = "S",
+         .sentence = "Time for further rounds while it is undecided which formats are slower",
+         .range = formats::zero_or_more},
+        of.decide);
   visit(formats::row_of(device, device.compute_threads), of.compute_threads);
   visit(loader::seed_row, of.seed);
 }

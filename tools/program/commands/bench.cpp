@@ -19,12 +19,14 @@
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
 #include "tools/lab/bench/datasets.h"
+#include "tools/lab/bench/deciding.h"
 #include "tools/lab/bench/emulation.h"
 #include "tools/lab/bench/forecast.h"
 #include "tools/lab/bench/machine_lock.h"
 #include "tools/lab/bench/peer.h"
 #include "tools/lab/bench/plan_file.h"
 #include "tools/lab/bench/process.h"
+#include "tools/lab/bench/rate_text.h"
 #include "tools/lab/bench/results_file.h"
 #include "tools/lab/bench/rounds.h"
 #include "tools/lab/bench/settings.h"
@@ -130,31 +132,6 @@ void warn_of_doubts(const std::vector<BenchPoint>& points) {
   warn(fmt::format("{} loader threads on {}", max_threads, counted(cores, "core")));
 }
 
-/// "95 % interval 4,950 to 5,074, spread 1.2 %". An interval of two repeats would say nothing.
-std::string repeats_text(const Row& row) {
-  if (row.repeats.size() < 2) return "spread unknown: one repeat";
-  if (row.repeats.size() == 2) {
-    const auto [low, high] = std::ranges::minmax(row.repeats);
-    return fmt::format("{} and {}, spread {:.1f} %", quantity(low), quantity(high),
-                       spread_percent(row));
-  }
-  const auto interval = mean_interval(row.repeats);
-  return fmt::format("95 % interval {} to {}, spread {:.1f} %",
-                     quantity(std::max(0.0, interval->low)), quantity(interval->high),
-                     spread_percent(row));
-}
-
-/// "5,012 images/s (95 % interval 4,950 to 5,074, spread 1.2 %); predicted 5,100, 1.8 % too high"
-std::string rate_text(const Row& row) {
-  std::string text =
-      fmt::format("{} images/s ({})", quantity(row.images_per_second), repeats_text(row));
-  if (const auto error = forecast_error_percent(row)) {
-    text += fmt::format("; predicted {}, {:.1f} % too {}", quantity(*row.predicted),
-                        std::abs(*error), *error < 0 ? "low" : "high");
-  }
-  return text;
-}
-
 void note_prediction_error(const std::vector<Row>& rows) {
   std::vector<double> errors;
   for (const Row& row : rows) {
@@ -198,7 +175,7 @@ class Remaining {
   /// Counts one more as done. Returns "; 3:20 min left", or "" when all are done.
   std::string next() {
     ++done_;
-    if (done_ == all_) return "";
+    if (done_ >= all_) return "";  // further rounds are as many as it takes
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const auto left = static_cast<double>(all_ - done_) / static_cast<double>(done_);
@@ -233,6 +210,12 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
     rows.push_back(row);
     note(fmt::format("{}/{} {}: {}{}", rows.size() - before, points.size(), point.title(),
                      rate_text(row), remaining.next()));
+  };
+  Deciding deciding(bench.decide);
+  calls.goes_on = [&](std::vector<Row> so_far) {
+    if (stop_requested() || !deciding.goes_on(std::move(so_far))) return false;
+    note(fmt::format("undecided; another round, within {}", duration_text(deciding.left())));
+    return true;
   };
   try {
     measure_in_rounds(points, bench, of_this_machine(results.rows()), usable_cores(), calls);
@@ -358,6 +341,9 @@ printed at the end. Datasets given as PATH must
 hold the same images; a plan may have several sets of images and compares within each.
 A CPU trainer uses every core, whatever the number of loader threads. On other devices,
 demand is measured a second time without copies to the device (compute).
+
+--decide goes on with further rounds, for so many seconds at most, while a format looks
+slower than the best and the rounds do not carry it yet.
 
 --emulate feeds devices that are not here at a published rate ('feedrate list rates') or
 a given one: a thread takes batches at that pace and keeps as much of the cores busy as

@@ -50,6 +50,30 @@ Heard measure(unsigned repeat, const RateOf& rate_of, std::vector<Row> before = 
   return heard;
 }
 
+TEST(UnitBenchRounds, with_time_to_decide_rounds_go_on_until_nothing_is_undecided) {
+  BenchOptions options;
+  options.repeat = 2;
+  options.decide = 1;
+  std::size_t finished = 0, asked = 0;
+  RoundsCalls calls;
+  calls.run = [](const BenchPoint&, const auto&) {
+    return Finished{.output = R"({"images_per_second": 5})"};
+  };
+  calls.repeated = [](const BenchPoint&, double) {};
+  calls.finished = [&](const BenchPoint& one, const Row& row) {
+    ++finished;
+    EXPECT_EQ(row.repeats.size(), one.row.kind == supply_kind ? 2U : 4U);
+  };
+  calls.goes_on = [&](const std::vector<Row>& rows) {
+    EXPECT_EQ(rows.size(), asked == 0 ? 2U : 4U) << "supply alone, then all";
+    EXPECT_EQ(rows.back().repeats.size(), asked == 0 ? 2U : 1 + asked);
+    return ++asked == 2 || asked == 3;
+  };
+  measure_in_rounds(points, options, {}, 2, calls);
+  EXPECT_EQ(asked, 4U);
+  EXPECT_EQ(finished, points.size());
+}
+
 TEST(UnitBenchRounds, points_take_turns_supply_first) {
   const Heard heard = measure(2, [](const feedrate::tools::Row&, int turn) { return 100 + turn; });
   EXPECT_EQ(heard.order, "supply1 supply2 supply1 supply2 demand0 delivered2 demand0 delivered2 ");

@@ -90,10 +90,12 @@ std::string equals_sentence(const std::vector<Candidate>& best) {
                      names.size() == 1 ? "is" : "are");
 }
 
+/// Fewer tell nothing about the noise.
+constexpr std::size_t min_rounds = 3;
+
 /// How many times as fast `other` is as `one`. Points of a study are measured in turns, each once a
 /// round. Absent for fewer than three rounds, which would say nothing.
 std::optional<Interval> ratio_of(const Point& one, const Point& other) {
-  constexpr std::size_t min_rounds = 3;
   if (std::min(one.repeats.size(), other.repeats.size()) < min_rounds) return std::nullopt;
   return one.repeats.size() == other.repeats.size()
              ? paired_ratio_interval(one.repeats, other.repeats)
@@ -125,14 +127,16 @@ Others others_of(const Study& study, const std::vector<Candidate>& best) {
     const Point& point = knee(curve.delivered);
     const double percent = 100 * (point.rate / chosen.rate - 1);
     const std::optional<Interval> ratio = ratio_of(chosen, point);
-    const bool undecided = ratio && ratio->low <= 1 && ratio->high >= 1;
+    const bool undecided = !ratio || (ratio->low <= 1 && ratio->high >= 1);
     const bool same = point.threads == chosen.threads;
     (undecided ? others.undecided : others.slower)
         .push_back(fmt::format("{} {:.0f} % {}{}", curve.format, std::abs(percent),
                                percent < 0 ? "slower" : "faster",
                                same ? "" : " with " + loader_threads(point.threads)));
-    if (undecided)
-      others.repeats = std::max(others.repeats, deciding_repeats(*ratio, chosen.repeats.size()));
+    if (!undecided) continue;
+    const std::size_t repeats =
+        ratio ? deciding_repeats(*ratio, chosen.repeats.size()) : min_rounds;
+    others.repeats = std::max(others.repeats, repeats);
   }
   return others;
 }
@@ -213,6 +217,7 @@ StudyVerdict judge(const Study& study) {
   if (!advice.empty()) verdict.details = " " + advice;
   if (!any_format) verdict.details += equals_sentence(best);
   verdict.details += others_sentence(others);
+  verdict.undecided = !others.undecided.empty();
   return verdict;
 }
 

@@ -20,6 +20,7 @@ struct StudyVerdict {
   std::optional<double> demand;      // images/s
   std::optional<double> stall;       // percent of training time
   std::vector<std::string> as_good;  // other formats that are as fast
+  bool undecided = false;            // a format looks slower, but the rounds do not carry that
 
   /// Why, for a reader who has seen the answer.
   std::string reason() const { return finding + details; }

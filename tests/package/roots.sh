@@ -2,13 +2,15 @@
 # Installs the wheels of build/wheels in roots of other systems, with the Python there, and uses them: README's
 # example of a loader, the command line, every test of the package, and a training where feedrate-cpu is.
 #
-#   roots.sh [WHEELS_DIRECTORY [ROOT…]]     roots: debian11 debian12 debian12-arm64; all unless named
+#   roots.sh [WHEELS_DIRECTORY [ROOT…]]     roots: debian11 debian12 debian12-arm64, all unless named, and
+#                                           debian11-free-threaded, for a wheel of cp313t
 #
 # Prints a line for each root and wheel: the seconds that installing and testing took, and the size.
 # mmdebstrap makes the roots, once, in build/roots: they hold Debian's Python, what it needs, and libstdc++,
-# which manylinux takes for granted and oneDNN needs. Debian 11's Python is too old, so it gets that of Debian
-# 13 (newer_python.sh). QEMU runs ARM's, and the program as on a processor below x86-64-v2 and on one without
-# AVX2, which must load the same batches. Exits with 77 where it cannot: not root, no mmdebstrap, no mirror.
+# which manylinux takes for granted and oneDNN needs. Debian 11's Python is too old, so it gets that of
+# newer_python.sh, with a GIL or without. QEMU runs ARM's, and the program as on a processor below x86-64-v2
+# and on one without AVX2, which must load the same batches. Exits with 77 where it cannot: not root, no
+# mmdebstrap, no mirror.
 set -euo pipefail
 source=$(realpath "$(dirname "$0")/../..")
 wheels=$(realpath "${1:-$source/build/wheels}")
@@ -42,10 +44,10 @@ make_root() { # NAME: leaves its path in $made
   local name=$1 suite=bookworm architecture=amd64
   made=$roots/$name
   case $name in
-    debian11) suite=bullseye ;;
+    debian11 | debian11-free-threaded) suite=bullseye ;;
     debian12) ;;
     debian12-arm64) architecture=arm64; emulate_arm ;;
-    *) fail "no root '$name'; debian11, debian12 and debian12-arm64 are" ;;
+    *) fail "no root '$name'; debian11, debian11-free-threaded, debian12 and debian12-arm64 are" ;;
   esac
   [ ! -e "$made/bin/sh" ] || return 0
   mkdir -p "$roots"
@@ -114,20 +116,21 @@ pip=$(python3 -m pip download --disable-pip-version-check -q --no-deps -d "$work
 for name in "$@"; do
   make_root "$name"
   root=$made paths=/usr/bin:/bin
-  if [ "$name" = debian11 ]; then
-    "$source/tests/package/newer_python.sh"
-    mkdir -p "$root/opt" && cp -a "$source/build/wheel-x86_64-linux-gnu/python/opt/python" "$root/opt"
+  if [[ $name == debian11* ]]; then
+    kind=${name#debian11}
+    "$source/tests/package/newer_python.sh" ${kind:+"${kind#-}"}
+    mkdir -p "$root/opt" && cp -a "$source/build/wheel-x86_64-linux-gnu/python$kind/opt/python" "$root/opt"
     paths=/opt/python/bin:$paths
   fi
   mountpoint -q "$root/proc" || mount -t proc proc "$root/proc" || skip "/proc cannot be mounted"
   version=$(chroot "$root" /usr/bin/env -i PATH="$paths" python3 -c \
-    'import platform; print("Python", platform.python_version().rpartition(".")[0])')
+    'import sys; print("Python %d.%d" % sys.version_info[:2] + sys.abiflags)')
   tag=cp${version#Python }
   tag=${tag/./} processor=x86_64
   [[ $name != *arm64 ]] || processor=aarch64
   found=no
-  for kind in "$tag-$tag" cp312-abi3; do # what pip would choose, and every other that it takes
-    [ "$kind" != cp312-abi3 ] || [ "${tag#cp}" -ge 312 ] || continue
+  for kind in "${tag%t}-$tag" cp312-abi3; do # what pip would choose, and every other that it takes
+    [ "$kind" != cp312-abi3 ] || { [[ $tag != *t ]] && [ "${tag#cp}" -ge 312 ]; } || continue
     for wheel in "$wheels"/feedrate-*-"$kind"-manylinux*_"$processor".whl; do
       [ -e "$wheel" ] || continue
       found=$wheel

@@ -54,7 +54,17 @@ PixelRows Codec::decode_part(Bytes encoded, Shape shape, const Rect& part, Buffe
   return rows_of_part(pixels.data(), shape, part);
 }
 
+void Codec::encode(const ImageView&, int, Buffer&) const { assert(false); }
+
 void Codec::recode(Bytes, Buffer&) const { assert(false); }
+
+std::vector<std::string_view> encoder_names() {
+  std::vector<std::string_view> names;
+  for (const Codec* row : codecs()) {
+    if (row->encodes()) names.push_back(row->name());
+  }
+  return names;
+}
 
 const Codec& codec(std::string_view name) { return find_kind("codec", name, codecs()); }
 

@@ -2,6 +2,8 @@
 // A codec encodes and decodes the pixels of one image. Stateless: any thread, any number at once.
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "formats/base/kind.h"
 #include "formats/pixels/image.h"
@@ -26,8 +28,11 @@ class Codec : public Kind {
   virtual PixelRows decode_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) const;
   /// Replaces `encoded` by the encoded image. The same pixels and quality give the same bytes.
   /// `quality` is 1 … 100, or 0 for the default; codecs without has_quality() ignore it.
-  virtual void encode(const ImageView& image, int quality, Buffer& encoded) const = 0;
+  /// Call it only where encodes() is true.
+  virtual void encode(const ImageView& image, int quality, Buffer& encoded) const;
   void encode(const ImageView& image, Buffer& encoded) const { encode(image, 0, encoded); }
+  /// False for a codec whose images are read and kept, but not made.
+  virtual bool encodes() const { return true; }
   /// True when `encoded` bytes of the other codec can become this one's without losing a pixel.
   virtual bool recodes(const Codec&) const { return false; }
   /// Replaces `to` by the same image in this codec. Call it only where recodes() is true. Throws
@@ -41,6 +46,8 @@ class Codec : public Kind {
 
 /// All codecs, in the order of help.
 std::span<const Codec* const> codecs();
+/// The names of those that encode, in that order.
+std::vector<std::string_view> encoder_names();
 /// By name; throws Error with the nearest name.
 const Codec& codec(std::string_view name);
 /// By signature; null when no codec knows the bytes.
@@ -57,5 +64,6 @@ extern const Codec& raw_codec;
 extern const Codec& png_codec;
 extern const Codec& jpeg_codec;
 extern const Codec& packed_codec;
+extern const Codec& webp_codec;
 
 }  // namespace feedrate::formats

@@ -31,7 +31,8 @@ std::span<const Container* const> containers() {
 }
 
 bool Container::accepts(const Codec& codec) const {
-  return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
+  return &codec == &png_codec || &codec == &jpeg_codec || &codec == &webp_codec ||
+         &codec == &packed_codec;
 }
 
 std::vector<std::filesystem::path> Container::write_index(const std::filesystem::path& path) const {

@@ -27,7 +27,7 @@ class Container : public Kind {
   /// options.resume is set.
   virtual std::unique_ptr<Writer> create(const std::filesystem::path& directory,
                                          const WriterOptions& options) const = 0;
-  /// True for the codecs that the tools owning this format can read (by default PNG and JPEG), and
+  /// True for the codecs that the tools owning this format can read (by default PNG, JPEG and WebP), and
   /// for `packed` where the container also serves Feedrate alone. `convert` refuses others.
   virtual bool accepts(const Codec& codec) const;
   /// True when `--shards` may be greater than one.

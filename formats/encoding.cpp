@@ -20,7 +20,7 @@ Encoding parse_encoding(std::string_view text) {
   if (text == keep_name) return {};
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  std::vector<std::string_view> names = kind_names(codecs());
+  std::vector<std::string_view> names = encoder_names();
   names.insert(names.begin(), keep_name);
   if (std::find(names.begin(), names.end(), name) == names.end() || name == keep_name) {
     throw Error(unknown_kind("encoding", text, names));

@@ -16,8 +16,8 @@ set -euo pipefail
 
 build=(
   build-essential cmake ninja-build ccache pkg-config git ca-certificates
-  liblmdb-dev libpng-dev libjpeg-dev zlib1g-dev libisal-dev libxxhash-dev libarchive-dev libtbb-dev
-  libfreetype-dev libfontconfig-dev fonts-dejavu-core
+  liblmdb-dev libpng-dev libjpeg-dev libwebp-dev zlib1g-dev libisal-dev libxxhash-dev libarchive-dev
+  libtbb-dev libfreetype-dev libfontconfig-dev fonts-dejavu-core
   libopenblas-dev libdnnl-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libspdlog-dev libssl-dev
   libcurl4-openssl-dev
@@ -52,7 +52,7 @@ if ! command -v apt-get >/dev/null; then
   cat >&2 <<'EOF'
 install-deps: this system has no apt. Install by hand, with headers:
   a C++20 compiler (GCC 12 or newer), CMake 3.25, Ninja, pkg-config
-  LMDB  libpng  libjpeg-turbo  zlib  ISA-L  xxHash  libarchive  oneTBB
+  LMDB  libpng  libjpeg-turbo  libwebp  zlib  ISA-L  xxHash  libarchive  oneTBB
   FreeType  fontconfig  a sans-serif font, such as DejaVu Sans
   OpenBLAS  oneDNN 2.6 or 3 (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
   nlohmann-json  pugixml  spdlog  GoogleTest  Google Benchmark

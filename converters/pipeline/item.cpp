@@ -55,6 +55,9 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
     throw Error(join(treatment.container->name(), " does not hold ", codec.name(),
                      " images; choose another codec with --encode"));
   }
+  if (!kept && !codec.encodes()) {
+    throw Error(join(codec.name(), " images are read, not written; choose a codec with --encode"));
+  }
   mended = mending;
   // Of a JPEG that is kept, only the codes are read: pixels would take twice as long.
   decoded = !kept || mending || !codec.has_quality();

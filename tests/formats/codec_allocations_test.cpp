@@ -31,6 +31,7 @@ TEST(UnitCodecAllocations, codecs_allocate_nothing_for_images_no_larger_than_bef
   }
   Buffer encoded, pixels;
   for (const Codec* codec : codecs()) {
+    if (!codec->encodes()) continue;
     const auto run = [&] {
       for (const Image& image : images) {
         codec->encode(image, encoded);

@@ -49,7 +49,7 @@ TEST(UnitCodec, a_picture_that_no_codec_knows_is_called_by_its_name) {
   using namespace std::string_view_literals;
   expect_error([] { codec_for(as_bytes("GIF89a")); }, {"looks like GIF", "raw, png, jpeg"});
   expect_error([] { codec_for(as_bytes("<html><body>")); }, {"looks like an HTML page"});
-  expect_error([] { codec_for(as_bytes("RIFF1234WEBP")); }, {"looks like WebP"});
+  expect_error([] { codec_for(as_bytes("BM1234")); }, {"looks like BMP"});
   expect_error([] { codec_for(as_bytes("\x01\x02"sv)); }, {"2 bytes", "begins with 0102"});
   expect_error([] { codec_for({}); }, {"begins with nothing"});
   expect_error([] { codec("pgn"); }, {"no codec 'pgn'", "did you mean png?"});

@@ -24,7 +24,7 @@ inline std::vector<FormatPair> format_pairs() {
   std::vector<FormatPair> pairs;
   for (const Container* container : containers()) {
     for (const Codec* codec : codecs()) {
-      if (container->accepts(*codec)) pairs.push_back({container, codec});
+      if (codec->encodes() && container->accepts(*codec)) pairs.push_back({container, codec});
     }
   }
   return pairs;

@@ -42,7 +42,7 @@ const std::map<std::string, Folder> architecture{
        {"digests"},
        {"."},
        {"codecs", "containers"},
-       {"codecs/jpeg", "codecs/png", "means"},
+       {"codecs/jpeg", "codecs/png", "codecs/webp", "means"},
        {"codecs/packed", "containers/folder", "containers/lmdb", "containers/mds",
         "containers/png_map", "containers/parquet", "containers/recordio", "containers/tfrecord",
         "containers/webdataset"},

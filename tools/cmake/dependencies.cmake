@@ -16,10 +16,12 @@ find_package(spdlog CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
 find_package(pugixml CONFIG REQUIRED)
 
-# LMDB, ISA-L and xxHash ship pkg-config files (LMDB no CMake package at all).
+# LMDB, ISA-L, xxHash and WebP ship pkg-config files (LMDB no CMake package at all).
 pkg_check_modules(lmdb REQUIRED IMPORTED_TARGET lmdb)
 add_library(LMDB::LMDB ALIAS PkgConfig::lmdb)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 add_library(ISAL::ISAL ALIAS PkgConfig::isal)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 add_library(XXHASH::XXHASH ALIAS PkgConfig::xxhash)
+pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp)
+add_library(WebP::webp ALIAS PkgConfig::webp)

@@ -5,7 +5,7 @@ set(generated ${CMAKE_BINARY_DIR}/generated)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
 string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type_upper}}" build_flags)
 string(JOIN ", " build_libraries
-  "LMDB ${lmdb_VERSION}" "libpng ${PNG_VERSION_STRING}" "zlib ${ZLIB_VERSION_STRING}"
+  "LMDB ${lmdb_VERSION}" "libpng ${PNG_VERSION_STRING}" "libwebp ${webp_VERSION}" "zlib ${ZLIB_VERSION_STRING}"
   "FreeType ${FREETYPE_VERSION_STRING}" "fontconfig ${Fontconfig_VERSION}" "libarchive ${LibArchive_VERSION}"
   "oneTBB ${TBB_VERSION}" "OpenSSL ${OPENSSL_VERSION}" "libcurl ${CURL_VERSION_STRING}"
   "fmt ${fmt_VERSION}" "nlohmann-json ${nlohmann_json_VERSION}" "CLI11 ${CLI11_VERSION}"

@@ -36,7 +36,7 @@ function(test_folder name)
     LABELS unit FAIL_REGULAR_EXPRESSION "\n  ")
 endfunction()
 
-test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG ZLIB::ZLIB)
+test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG WebP::webp ZLIB::ZLIB)
 test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive JPEG::JPEG TBB::tbb)
 test_folder(loader feedrate_loader)
 if(TARGET feedrate_cpu)

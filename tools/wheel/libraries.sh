@@ -86,6 +86,10 @@ build_libpng1.6() { by_cmake . -DPNG_SHARED=OFF -DPNG_TESTS=OFF -DPNG_EXECUTABLE
 build_libjpeg-turbo() {
   by_cmake . -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF -DREQUIRE_SIMD=ON -DCMAKE_INSTALL_LIBDIR="$into/lib"
 }
+build_libwebp() {
+  by_cmake . -DWEBP_BUILD_{ANIM_UTILS,CWEBP,DWEBP,GIF2WEBP,IMG2WEBP,VWEBP,WEBPINFO,WEBPMUX,EXTRAS}=OFF \
+    -DWEBP_USE_THREAD=OFF
+}
 build_lmdb() {
   cd libraries/liblmdb
   make CC="$cc" AR="$triple-ar" XCFLAGS="$sections" liblmdb.a
@@ -210,7 +214,7 @@ onednn() {
 }
 
 into=$prefix
-for package in zlib libpng1.6 libjpeg-turbo lmdb libisal xxhash bzip2 xz-utils libzstd libarchive onetbb \
+for package in zlib libpng1.6 libjpeg-turbo libwebp lmdb libisal xxhash bzip2 xz-utils libzstd libarchive onetbb \
   freetype expat fontconfig openssl curl cli11 fmtlib spdlog nlohmann-json3 pugixml; do
   library bookworm "$package"
 done

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // In the order of a sample's files. Older versions called a packed image .png too.
-constexpr std::string_view extensions[] = {"cls", "jpg", "json", "packed", "png"};
+constexpr std::string_view extensions[] = {"cls", "jpg", "json", "packed", "png", "webp"};
 
 // A file, kept for the index until its shard ends, with size and extension in eight bytes.
 class Row {

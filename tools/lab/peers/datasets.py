@@ -198,7 +198,7 @@ class WebDataset:
                 if kind == "cls":
                     at = member.offset_data
                     labels[number, key] = int(self.files[number][at:at + member.size])
-                elif kind in ("png", "jpg", "jpeg"):
+                elif kind in ("png", "jpg", "jpeg", "webp"):
                     self.places.append((number, key, member.offset_data, member.size))
         self.places = [(number, at, size, labels[number, key])
                        for number, key, at, size in self.places]

@@ -80,7 +80,7 @@ constexpr Setting encode_row{.name = "encode",
                              .unit = "CODEC",
                              .names =
                                  [] {
-                                   auto names = kind_names(codecs());
+                                   auto names = encoder_names();
                                    names.insert(names.begin(), "keep");
                                    return names;
                                  },
@@ -290,7 +290,7 @@ std::function<int()> prepare_convert(CLI::App& app) {
   add_option(app, split_row, options->split);
   add_option(app, encode_row, options->encoding)
       ->description(fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
-                                fmt::join(kind_names(codecs()), ", ")));
+                                fmt::join(encoder_names(), ", ")));
   add_option(app, resize_row, options->resize);
   CLI::Option* const boxes =
       add_input(app, "--boxes", options->boxes, "Annotations: archives or directories of XML")

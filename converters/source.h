@@ -55,6 +55,8 @@ class Source : public formats::Kind {
   virtual std::vector<std::string> splits(std::span<const std::filesystem::path> inputs) const = 0;
   /// True if annotation archives (`--boxes`) may be among the inputs.
   virtual bool takes_boxes() const { return false; }
+  /// True if a list of labels (`--labels`) may be the last input.
+  virtual bool takes_labels() const { return false; }
   /// True if everything in a directory among the inputs is read, not files of known names.
   virtual bool reads_everything() const { return false; }
   /// `inputs`: archives, files or directories as published. Throws Error if a part is missing.

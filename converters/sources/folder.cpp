@@ -1,6 +1,7 @@
 // A directory with one sub-directory per class, as torchvision's ImageFolder reads it, or one such
-// directory for each split.
+// directory for each split; the same in a tar or zip; or images whose labels a list has.
 
+#include "converters/sources/folder_stream.h"
 #include "converters/sources/stored_source.h"
 #include "formats/base/error.h"
 #include "formats/container.h"
@@ -15,12 +16,53 @@ namespace fs = std::filesystem;
 class FolderSource final : public StoredSource {
  public:
   FolderSource()
-      : StoredSource("folder", "images in one sub-directory per class, as ImageFolder") {}
+      : StoredSource(
+            "folder",
+            "images in one sub-directory per class, as ImageFolder, also in a tar or zip") {}
+
+  bool takes_labels() const override { return true; }
+
+  std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
+    const FolderInput input = input_of(inputs);
+    return is_dataset(input) ? StoredSource::splits(inputs) : folder_splits(input);
+  }
+  std::unique_ptr<SampleStream> open(std::span<const fs::path> inputs,
+                                     std::string_view split) const override {
+    const FolderInput input = input_of(inputs);
+    return is_dataset(input) ? StoredSource::open(inputs, split) : open_folder_stream(input, split);
+  }
+  std::vector<fs::path> files(std::span<const fs::path> inputs,
+                              std::string_view split) const override {
+    const FolderInput input = input_of(inputs);
+    return is_dataset(input) ? StoredSource::files(inputs, split)
+                             : std::vector(inputs.begin(), inputs.end());
+  }
+  std::vector<Sidecar::Input> inputs(std::span<const fs::path> paths,
+                                     std::string_view split) const override {
+    const FolderInput input = input_of(paths);
+    if (!fs::is_directory(input.images)) return Source::inputs(paths, split);
+    std::vector<Sidecar::Input> listed = StoredSource::inputs(paths.first(1), split);
+    if (input.labels.empty()) return listed;
+    for (Sidecar::Input& one : Source::inputs(paths.subspan(1), split)) listed.push_back(one);
+    return listed;
+  }
 
  private:
+  static FolderInput input_of(std::span<const fs::path> inputs) {
+    const bool listed = inputs.size() == 2 && fs::is_regular_file(inputs[1]);
+    if ((inputs.size() == 1 || listed) && fs::exists(inputs[0])) {
+      return {inputs[0], listed ? inputs[1] : fs::path()};
+    }
+    throw Error(
+        "folder: expected one directory that holds a sub-directory for each class, or one tar or "
+        "zip of it");
+  }
+  static bool is_dataset(const FolderInput& input) {
+    return input.labels.empty() && fs::is_directory(input.images);
+  }
+
   const fs::path& only_input(std::span<const fs::path> inputs) const override {
-    if (inputs.size() == 1 && fs::is_directory(inputs.front())) return inputs.front();
-    throw Error("folder: expected one directory that holds a sub-directory for each class");
+    return inputs.front();
   }
   // A split, unlike a class, holds directories.
   bool is_split(const fs::path& path) const override {

@@ -20,7 +20,8 @@ foreach(harness ${harnesses})
   set_target_properties(fuzz_${parser} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
   # Everything that tests/support needs to make seeds.
   target_link_libraries(fuzz_${parser} PRIVATE feedrate_flags fuzz_engine feedrate_converters
-                                               GTest::gtest PNG::PNG JPEG::JPEG WebP::webp LibArchive::LibArchive ZLIB::ZLIB)
+                                               GTest::gtest PNG::PNG JPEG::JPEG WebP::webp
+                                               LibArchive::LibArchive ZLIB::ZLIB)
   # The code under test is optimised; the harness need not be.
   target_compile_options(fuzz_${parser} PRIVATE $<$<CONFIG:Release>:-O1>)
   add_dependencies(fuzzers fuzz_${parser})

@@ -45,7 +45,7 @@ if(TARGET feedrate_cpu)
   add_library(feedrate_old MODULE tests/support/old_backend.c)
   add_dependencies(test_trainer feedrate_cpu feedrate_old)
 endif()
-test_folder(tools feedrate_tools feedrate_c)
+test_folder(tools feedrate_tools feedrate_c LibArchive::LibArchive)
 # What has instructions of its own on x86-64, as it is elsewhere: by GCC's vectors alone.
 if(FEEDRATE_X86)
   add_executable(test_portable formats/codecs/jpeg/jpeg_scan_bytes.cpp formats/codecs/png/png_filter.cpp

@@ -32,6 +32,7 @@
 #include "tools/program/cli/page.h"
 #include "tools/program/cli/parser.hpp"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/source_help.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -44,7 +45,8 @@ std::string overview() {
   const std::size_t columns = text_columns(STDOUT_FILENO);
   std::string text = wrapped(summary_of_program, 0, columns) +
                      "\n\nUsage: feedrate COMMAND …\n"
-                     "       feedrate COMMAND --help    explains a command\n\nCommands:\n";
+                     "       feedrate COMMAND --help    explains a command\n"
+                     "       feedrate help sources      which files to get where\n\nCommands:\n";
   for (const Command* command : commands()) {
     text += fmt::format("  {:<{}}{}\n", command->name, name_columns - 2,
                         wrapped(command->summary, name_columns, columns));
@@ -140,6 +142,10 @@ int run(std::vector<std::string> arguments) {
   }
   std::string word = arguments.front();
   arguments.erase(arguments.begin());
+  if (word == "help" && arguments == std::vector<std::string>{"sources"}) {
+    print(source_help(text_columns(STDOUT_FILENO)));
+    return exit_done;
+  }
   if (word == "help" && !arguments.empty()) {  // "help convert" is "convert --help"
     word = arguments.front();
     arguments = {"--help"};

@@ -37,6 +37,7 @@ struct ConvertRequest {
   std::string source;
   std::vector<fs::path> inputs;
   std::vector<fs::path> boxes;
+  fs::path labels;
   std::string format;
   fs::path out;
   fs::path join;
@@ -239,6 +240,14 @@ int run_convert(ConvertRequest options) {
     throw Error(fmt::format("{} holds no bounding boxes: leave out --boxes", options.format));
   }
   options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
+  if (!options.labels.empty()) {
+    if (!from.takes_labels()) {
+      throw Misused(fmt::format("{} does not take --labels", from.name()));
+    }
+    if (options.inputs.size() != 1) throw Misused("--labels belongs to one archive or directory");
+    if (!fs::is_regular_file(options.labels)) fail(options.labels, "is not a file");
+    options.inputs.push_back(options.labels);
+  }
   ConversionJob job{
       from, options.inputs, container(options.format), conversion_settings(options), {}};
   for (const std::string& split : wanted_splits(from, options)) {
@@ -295,6 +304,8 @@ std::function<int()> prepare_convert(CLI::App& app) {
   CLI::Option* const boxes =
       add_input(app, "--boxes", options->boxes, "Annotations: archives or directories of XML")
           ->type_name("FILE");
+  add_input(app, "--labels", options->labels, "A list of images and labels: text or CSV")
+      ->type_name("FILE");
   app.add_flag("--no-boxes", options->no_boxes, "Leave out bounding boxes")->excludes(boxes);
   add_option(app, fix_row, options->fix);
   add_option(app, on_bad_row, options->on_bad);

@@ -1,0 +1,59 @@
+#include "converters/downloads/guide.h"
+
+namespace feedrate::converters {
+namespace {
+
+constexpr std::string_view imagenet_commands[] = {
+    "feedrate convert imagenet . --split train --to recordio --out imagenet/train",
+    "feedrate convert imagenet . --split val --to recordio --out imagenet/val"};
+constexpr std::string_view kaggle_commands[] = {
+    "unzip -j imagenet-object-localization-challenge.zip LOC_val_solution.csv",
+    "feedrate convert folder imagenet-object-localization-challenge.zip --split train "
+    "--to recordio --out imagenet/train",
+    "feedrate convert folder imagenet-object-localization-challenge.zip --split val "
+    "--labels LOC_val_solution.csv --to recordio --out imagenet/val"};
+constexpr std::string_view tiny_commands[] = {
+    "unzip -j tiny-imagenet-200.zip tiny-imagenet-200/val/val_annotations.txt",
+    "feedrate convert folder tiny-imagenet-200.zip --split train --to recordio --out tiny/train",
+    "feedrate convert folder tiny-imagenet-200.zip --split val --labels val_annotations.txt "
+    "--to recordio --out tiny/val"};
+constexpr std::string_view imagenette_commands[] = {
+    "feedrate convert folder imagenette2.tgz --split all --to recordio --out imagenette"};
+constexpr std::string_view places_commands[] = {
+    "feedrate convert folder places365standard_easyformat.tar --split all --to recordio "
+    "--out places"};
+constexpr std::string_view inaturalist_commands[] = {
+    "feedrate convert folder train.tar.gz --to recordio --out inaturalist/train",
+    "feedrate convert folder val.tar.gz --to recordio --out inaturalist/val"};
+constexpr std::string_view cifar10_commands[] = {
+    "feedrate fetch cifar10 --out archives",
+    "feedrate convert cifar10 archives --split all --to recordio --out cifar10"};
+constexpr std::string_view mnist_commands[] = {
+    "feedrate fetch mnist --out archives",
+    "feedrate convert mnist archives --split all --to lmdb --out mnist"};
+
+constexpr SourceGuide guides[] = {
+    {"ImageNet (ILSVRC2012)",
+     "ILSVRC2012_img_train.tar, ILSVRC2012_img_val.tar, ILSVRC2012_devkit_t12.tar.gz",
+     "https://image-net.org/download (an account)", imagenet_commands},
+    {"ImageNet as Kaggle ships it", "imagenet-object-localization-challenge.zip",
+     "https://www.kaggle.com/c/imagenet-object-localization-challenge (an account)",
+     kaggle_commands},
+    {"Tiny ImageNet", "tiny-imagenet-200.zip", "http://cs231n.stanford.edu/tiny-imagenet-200.zip",
+     tiny_commands},
+    {"Imagenette", "imagenette2.tgz", "https://github.com/fastai/imagenette", imagenette_commands},
+    {"Places365", "places365standard_easyformat.tar", "http://places2.csail.mit.edu/download.html",
+     places_commands},
+    {"iNaturalist 2021", "train.tar.gz, val.tar.gz", "https://github.com/visipedia/inat_comp",
+     inaturalist_commands},
+    {"CIFAR-10 (and CIFAR-100)", "fetched", "https://www.cs.toronto.edu/~kriz/cifar.html",
+     cifar10_commands},
+    {"MNIST (and Fashion-MNIST)", "fetched", "https://ossci-datasets.s3.amazonaws.com/mnist/",
+     mnist_commands},
+};
+
+}  // namespace
+
+std::span<const SourceGuide> source_guides() { return guides; }
+
+}  // namespace feedrate::converters

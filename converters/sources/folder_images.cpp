@@ -1,0 +1,163 @@
+#include "converters/sources/folder_images.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "converters/archive.h"
+#include "converters/imagenet/image_entries.h"
+#include "converters/imagenet/imagenet_files.h"
+#include "formats/base/error.h"
+#include "formats/containers/folder/folder_files.h"
+#include "formats/io/file.h"
+
+namespace feedrate::converters {
+using namespace formats;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t max_image_bytes = std::uint64_t{256} << 20;
+constexpr std::size_t max_nested = 8;  // an archive may hold itself
+
+constexpr std::string_view archive_endings[] = {
+    ".tar", ".tgz", ".tbz", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"};
+
+// "a/train.tar.gz" → "a/train"; empty for a file that is not named like an archive.
+std::string_view without_archive_ending(std::string_view path) {
+  for (const std::string_view ending : archive_endings) {
+    if (path.ends_with(ending)) return path.substr(0, path.size() - ending.size());
+  }
+  return {};
+}
+
+// True where a part of the path begins with a dot, or is what macOS adds to zips.
+bool is_hidden(std::string_view path) {
+  return path.starts_with('.') || path.find("/.") != std::string_view::npos ||
+         path.starts_with("__MACOSX/") || is_clutter(base_name(path));
+}
+
+class ArchiveImages final : public FolderImages {
+ public:
+  explicit ArchiveImages(const fs::path& file) {
+    open_.push_back({std::make_unique<Archive>(file), {}});
+    if (open_.back().archive->single()) {
+      fail(file, "is neither a directory nor a tar or zip of images");
+    }
+  }
+
+  bool next() override {
+    while (!open_.empty()) {
+      Archive& archive = *open_.back().archive;
+      const bool more = archive.next();
+      expect_no_links(archive);
+      if (!more) {
+        open_.pop_back();
+      } else if (take(archive)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const std::string& path() const override { return path_; }
+
+  Bytes bytes(Buffer& storage) override {
+    open_.back().archive->read_all(storage, max_image_bytes);
+    return storage;
+  }
+
+ private:
+  struct Open {
+    std::unique_ptr<Archive> archive;
+    std::string prefix;  // of the paths in it
+  };
+
+  // True for an image; goes into an archive.
+  bool take(Archive& archive) {
+    path_ = open_.back().prefix + clean(archive);
+    const std::string_view inner = without_archive_ending(path_);
+    if (is_hidden(path_)) {
+      pass_over();
+    } else if (!inner.empty()) {
+      if (open_.size() == max_nested) fail(archive.place(), "lies in too many archives");
+      std::string prefix(inner);
+      prefix += '/';
+      open_.push_back({std::make_unique<Archive>(archive), std::move(prefix)});
+      if (open_.back().archive->single()) {
+        fail(open_.back().archive->place(), "is named like an archive, but is none");
+      }
+    } else if (has_image_extension(path_)) {
+      return true;
+    } else {
+      pass_over();
+    }
+    return false;
+  }
+
+  // The entry's name without "./" and empty parts.
+  static std::string clean(const Archive& archive) {
+    std::string cleaned;
+    std::string_view rest = archive.name();
+    while (!rest.empty()) {
+      const std::string_view part = rest.substr(0, rest.find('/'));
+      rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+      if (part.empty() || part == ".") continue;
+      if (part == "..") fail(archive.place(), "leads out of the archive");
+      if (!cleaned.empty()) cleaned += '/';
+      cleaned += part;
+    }
+    return cleaned;
+  }
+
+  void pass_over() {
+    if (passed_over++ == 0) first_passed_over = path_;
+  }
+
+  std::vector<Open> open_;  // from the outermost to the one being read
+  std::string path_;
+};
+
+class DirectoryImages final : public FolderImages {
+ public:
+  explicit DirectoryImages(const fs::path& directory) : directory_(directory) {
+    constexpr auto how = fs::directory_options::follow_directory_symlink;
+    for (const auto& entry : fs::recursive_directory_iterator(directory, how)) {
+      if (!entry.is_regular_file()) continue;
+      std::string path = entry.path().lexically_relative(directory).string();
+      if (!is_hidden(path) && has_image_extension(path)) {
+        paths_.push_back(std::move(path));
+      } else if (passed_over++ == 0) {
+        first_passed_over = std::move(path);
+      }
+    }
+    std::ranges::sort(paths_);
+  }
+
+  bool next() override {
+    if (next_ == paths_.size()) return false;
+    ++next_;
+    return true;
+  }
+  const std::string& path() const override { return paths_[next_ - 1]; }
+  Bytes bytes(Buffer& storage) override {
+    const fs::path file = directory_ / path();
+    if (fs::file_size(file) > max_image_bytes) fail(file, "is larger than any image");
+    read_file(file, storage);
+    return storage;
+  }
+
+ private:
+  fs::path directory_;
+  std::vector<std::string> paths_;
+  std::size_t next_ = 0;  // one past the current image
+};
+
+}  // namespace
+
+std::unique_ptr<FolderImages> open_folder_images(const fs::path& path) {
+  if (fs::is_directory(path)) return std::make_unique<DirectoryImages>(path);
+  return std::make_unique<ArchiveImages>(path);
+}
+
+}  // namespace feedrate::converters

@@ -1,0 +1,58 @@
+#pragma once
+// What the paths of a folder's images mean: which split they belong to, and which class.
+//
+//   ILSVRC/Data/CLS-LOC / train / n01440764 / n01440764_10026.JPEG
+//   in front of all       split   class       the rest
+//
+// Directories in front of all images do not count, down to those named like splits (train, val …).
+// Without such, everything is the split "train". A class is the first directory in a split, unless a
+// list names the split's images; then directories do not matter.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "converters/sources/label_list.h"
+
+namespace feedrate::converters {
+
+/// The images of one split, in the order of the paths.
+struct FolderSplit {
+  static constexpr std::int32_t elsewhere = -1;  // the label of an image of another split
+
+  std::vector<std::int32_t> labels;  // one for each path
+  std::uint64_t images = 0;
+  std::uint32_t classes = 0;
+  std::vector<std::string> class_names;  // sorted; none if a list has numbers
+  std::size_t front = 0;                 // bytes of a path in front of the sample's name
+};
+
+class FolderLayout {
+ public:
+  /// `where` is the archive or directory for error messages. Throws Error if there are no images.
+  FolderLayout(std::string where, std::vector<std::string> paths);
+
+  /// In the order train, val, test, then others by name.
+  const std::vector<std::string>& splits() const { return splits_; }
+  /// Throws Error for an image without a class; for a class that "train" does not have; for images
+  /// that `list` (may be null) does not name, and for names in it without an image: how many, and
+  /// the first five.
+  FolderSplit split(std::string_view name, const LabelList* list) const;
+
+ private:
+  std::string_view split_of(std::string_view path) const;
+  std::string_view inside(std::string_view path) const;  // its split
+  std::string_view class_of(std::string_view path) const;
+  std::vector<std::string> classes_of(std::string_view split) const;
+  bool take_from_list(std::string_view name, const LabelList& list, FolderSplit& found) const;
+  void take_from_directories(std::string_view name, FolderSplit& found) const;
+
+  std::string where_;
+  std::vector<std::string> paths_;
+  std::size_t front_ = 0;  // bytes in front of the split or the class
+  bool has_splits_ = false;
+  std::vector<std::string> splits_;
+};
+
+}  // namespace feedrate::converters

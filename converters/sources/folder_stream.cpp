@@ -1,0 +1,115 @@
+#include "converters/sources/folder_stream.h"
+
+#include <mutex>
+#include <optional>
+
+#include "converters/imagenet/image_entries.h"
+#include "converters/sources/folder_images.h"
+#include "converters/sources/folder_layout.h"
+#include "formats/base/error.h"
+
+namespace feedrate::converters {
+using namespace formats;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Listing {
+  FolderLayout layout;
+  std::uint64_t passed_over = 0;
+  std::string first_passed_over;
+};
+
+std::shared_ptr<const Listing> read_listing(const fs::path& where) {
+  const std::unique_ptr<FolderImages> images = open_folder_images(where);
+  std::vector<std::string> paths;
+  while (images->next()) paths.push_back(images->path());
+  return std::make_shared<const Listing>(Listing{FolderLayout(where.string(), std::move(paths)),
+                                                 images->passed_over, images->first_passed_over});
+}
+
+// Asked for the splits first, then for one: to list a compressed archive takes as long as to unpack
+// it, so the last listing of a file is kept.
+std::shared_ptr<const Listing> listing_of(const fs::path& where) {
+  if (fs::is_directory(where)) return read_listing(where);
+  struct Known {
+    fs::path path;
+    std::uintmax_t size = 0;
+    fs::file_time_type time;
+    bool operator==(const Known&) const = default;
+  };
+  static std::mutex mutex;
+  static Known known;
+  static std::shared_ptr<const Listing> kept;
+  const std::scoped_lock lock(mutex);
+  const Known asked{fs::absolute(where), fs::file_size(where), fs::last_write_time(where)};
+  if (kept == nullptr || !(asked == known)) {
+    kept = nullptr;
+    kept = read_listing(where);
+    known = asked;
+  }
+  return kept;
+}
+
+class FolderStream final : public SampleStream {
+ public:
+  FolderStream(const FolderInput& input, std::string_view split) : input_(input) {
+    const std::shared_ptr<const Listing> listing = listing_of(input.images);
+    std::optional<LabelList> list;
+    if (!input.labels.empty()) list.emplace(input.labels);
+    split_ = listing->layout.split(split, list ? &*list : nullptr);
+    info_.size = split_.images;
+    info_.classes = split_.classes;
+    info_.class_names.names = split_.class_names;
+    if (listing->passed_over > 0) {
+      info_.notes.push_back(
+          join("passed over ", listing->passed_over,
+               " files that are no images, the first: ", listing->first_passed_over));
+    }
+    images_ = open_folder_images(input.images);
+  }
+
+  const StreamInfo& info() const override { return info_; }
+  std::string_view problem() const override { return problem_; }
+
+  bool next(Sample& sample) override {
+    do {
+      if (!images_->next()) {
+        if (at_ != split_.labels.size()) changed();
+        return false;
+      }
+      if (at_ == split_.labels.size()) changed();
+    } while (split_.labels[at_++] == FolderSplit::elsewhere);
+    sample = Sample{};
+    sample.bytes = images_->bytes(storage_);
+    sample.label = split_.labels[at_ - 1];
+    if (images_->path().size() <= split_.front) changed();
+    sample.name = std::string_view(images_->path()).substr(split_.front);
+    problem_ = sample.bytes.empty() ? empty_image : "";
+    return true;
+  }
+
+ private:
+  [[noreturn]] void changed() const { fail(input_.images, "changed while it was read"); }
+
+  FolderInput input_;
+  FolderSplit split_;
+  StreamInfo info_;
+  std::unique_ptr<FolderImages> images_;
+  std::size_t at_ = 0;  // of the next path
+  Buffer storage_;
+  std::string_view problem_;
+};
+
+}  // namespace
+
+std::vector<std::string> folder_splits(const FolderInput& input) {
+  return listing_of(input.images)->layout.splits();
+}
+
+std::unique_ptr<SampleStream> open_folder_stream(const FolderInput& input, std::string_view split) {
+  return std::make_unique<FolderStream>(input, split);
+}
+
+}  // namespace feedrate::converters

@@ -1,0 +1,102 @@
+#include "converters/sources/folder_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "formats/base/text.h"
+#include "tests/converters/make_archive.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate::converters {
+namespace {
+
+using testing::expect_error;
+using Paths = std::vector<std::string>;
+
+// "train: cats=0 dogs=1 | 0 1 - | name"
+std::string read(const Paths& paths, std::string_view split, const LabelList* list = nullptr) {
+  const FolderLayout layout("set.tar", paths);
+  const FolderSplit found = layout.split(split, list);
+  std::string text;
+  for (const std::string& one : layout.splits()) text += one + " ";
+  text += "|";
+  for (const std::string& name : found.class_names) text += " " + name;
+  text += " |";
+  std::string first;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    text += found.labels[i] < 0 ? std::string(" -") : formats::join(" ", found.labels[i]);
+    if (found.labels[i] >= 0 && first.empty()) first = paths[i].substr(found.front);
+  }
+  return text + " | " + first;
+}
+
+class UnitFolderLayout : public ::testing::Test {
+ protected:
+  const LabelList& list(const std::string& text) {
+    list_ = std::make_unique<LabelList>(testing::write(directory_ / "list.txt", text));
+    return *list_;
+  }
+
+  testing::TempDirectory directory_;
+  std::unique_ptr<LabelList> list_;
+};
+
+TEST_F(UnitFolderLayout, classes_are_the_first_directories_that_differ) {
+  EXPECT_EQ(read({"b/2.png", "a/x/1.png", "b/3.png"}, "train"), "train | a b | 1 0 1 | b/2.png");
+  EXPECT_EQ(read({"set/raw/b/2.png", "set/raw/a/1.png"}, "train"), "train | a b | 1 0 | b/2.png");
+  EXPECT_EQ(read({"cats/1.png"}, "train"), "train | cats | 0 | cats/1.png");
+}
+
+TEST_F(UnitFolderLayout, directories_named_like_splits_are_splits) {
+  const Paths paths{"s/val/b/1.png", "s/train/a/1.png", "s/train/b/1.png"};
+  EXPECT_EQ(read(paths, "train"), "train val | a b | - 0 1 | a/1.png");
+  EXPECT_EQ(read(paths, "val"), "train val | a b | 1 - - | b/1.png") << "labels as of train";
+  EXPECT_EQ(read({"val/a/1.png", "val/b/1.png"}, "val"), "val | a b | 0 1 | a/1.png");
+}
+
+TEST_F(UnitFolderLayout, a_list_gives_labels_where_directories_do_not) {
+  const Paths paths{"d/train/n1/x.png", "d/train/n2/y.png", "d/val/images/v1.png",
+                    "d/val/images/v0.png"};
+  const LabelList& annotations = list("v0.png\tn1\t0\nv1.png\tn2\t0\n");
+  EXPECT_EQ(read(paths, "val", &annotations), "train val | n1 n2 | - - 1 0 | images/v1.png");
+  EXPECT_EQ(read(paths, "train", &annotations), "train val | n1 n2 | 0 1 - - | n1/x.png");
+  EXPECT_EQ(read({"x.png", "y.png"}, "train", &list("x.png 7\ny.png 0\n")),
+            "train | | 7 0 | x.png");
+}
+
+TEST_F(UnitFolderLayout, images_without_a_label_are_counted_and_the_first_five_named) {
+  const Paths paths{"train/a/1.png",    "val/images/1.png", "val/images/2.png", "val/images/3.png",
+                    "val/images/4.png", "val/images/5.png", "val/images/66.png"};
+  expect_error([&] { read(paths, "val"); },
+               {"set.tar", "of no class that train/ has", "--labels", "6 images", "images/5.png"});
+  try {
+    read(paths, "val");
+  } catch (const formats::Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("66.png"), std::string::npos) << error.what();
+  }
+  expect_error(
+      [&] {
+        read({"1.png", "2.png"}, "train");
+      },
+      {"in no directory of a class", "--labels", "2 images", "1.png, 2.png"});
+  expect_error([&] { read(paths, "val", &list("val/images/1.png 3\n")); },
+               {"list.txt", "does not name", "5 images", "2.png"});
+}
+
+TEST_F(UnitFolderLayout, names_without_an_image_are_counted) {
+  expect_error([&] { read({"a/1.png"}, "train", &list("1.png 0\n7.png 0\n8.png 0\n")); },
+               {"list.txt", "does not hold", "2 images", "7.png, 8.png"});
+  expect_error(
+      [&] {
+        read({"a/1.png", "b/1.png"}, "train", &list("1.png 0\n"));
+      },
+      {"list.txt", "holds twice", "a/1.png, b/1.png"});
+}
+
+TEST_F(UnitFolderLayout, a_path_that_comes_twice_is_refused) {
+  expect_error([&] { read({"a/1.png", "b/2.png", "a/1.png"}, "train"); }, {"a/1.png twice"});
+  expect_error([&] { read({}, "train"); }, {"set.tar", "no images"});
+}
+
+}  // namespace
+}  // namespace feedrate::converters

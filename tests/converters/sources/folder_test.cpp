@@ -1,0 +1,119 @@
+// The source `folder` in every packaging gives what the unpacked directory gives.
+
+#include <gtest/gtest.h>
+
+#include "converters/source.h"
+#include "tests/converters/make_archive.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate::converters {
+namespace {
+
+using namespace testing;
+namespace fs = std::filesystem;
+
+std::string png(std::uint32_t number) {
+  Buffer encoded;
+  png_codec.encode(make_image({4, 5, 3}, number), encoded);
+  return std::string(as_text(encoded));
+}
+
+// In the order of their paths, as a directory is read.
+Entries two_splits() {
+  return {{"set/list.txt", "no image"},   {"set/train/a/1.png", png(1)},
+          {"set/train/a/2.png", png(2)},  {"set/train/b/deep/3.png", png(3)},
+          {"set/train/c/4.JPEG", png(4)}, {"set/val/a/5.png", png(5)},
+          {"set/val/c/6.png", png(6)}};
+}
+
+Entries under(std::string_view front, const Entries& entries) {
+  Entries inner;
+  for (const auto& [name, content] : entries) {
+    if (name.starts_with(front)) inner.emplace_back(name.substr(front.size()), content);
+  }
+  return inner;
+}
+
+void unpack(const Entries& entries, const fs::path& into) {
+  for (const auto& [name, content] : entries) {
+    fs::create_directories((into / name).parent_path());
+    write(into / name, content);
+  }
+}
+
+std::vector<std::string> samples(const std::vector<fs::path>& inputs, std::string_view split) {
+  const auto stream = source("folder").open(inputs, split);
+  std::vector<std::string> lines;
+  Sample sample;
+  while (stream->next(sample)) {
+    lines.push_back(
+        join(sample.label, " ", sample.name, " ", hex(stored_digest(sample.label, sample.bytes))));
+  }
+  EXPECT_EQ(stream->info().size, lines.size());
+  lines.push_back(join(stream->info().classes));
+  for (const std::string& name : stream->info().class_names.names) lines.push_back(name);
+  return lines;
+}
+
+class UnitFolderSource : public ::testing::Test {
+ protected:
+  TempDirectory directory_;
+};
+
+TEST_F(UnitFolderSource, every_archive_gives_the_samples_of_the_directory) {
+  unpack(two_splits(), directory_ / "unpacked");
+  const std::vector<fs::path> unpacked{directory_ / "unpacked" / "set"};
+  const Entries nested{{"train.tar.gz", tar_gz(under("set/train/", two_splits()))},
+                       {"val.zip", make_archive(under("set/val/", two_splits()),
+                                                {ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE})}};
+  const Entries by_class{{"train/a.tar", tar(under("set/train/a/", two_splits()))},
+                         {"train/b.tar", tar(under("set/train/b/", two_splits()))},
+                         {"train/c.tar", tar(under("set/train/c/", two_splits()))},
+                         {"val.tar", tar(under("set/val/", two_splits()))}};
+  const Packing zipped{ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE};
+  const std::vector<std::pair<std::string, std::string>> archives{
+      {"plain.tar", tar(two_splits())},
+      {"packed.tar.gz", tar_gz(two_splits())},
+      {"packed.tar.xz", make_archive(two_splits(), {ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_XZ})},
+      {"packed.tar.zst",
+       make_archive(two_splits(), {ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_ZSTD})},
+      {"packed.zip", make_archive(two_splits(), zipped)},
+      {"nested.tar", tar(nested)},
+      {"nested.zip", make_archive(nested, zipped)},
+      {"classes.zip", make_archive(by_class, zipped)}};
+  for (const auto& [name, content] : archives) {
+    const std::vector<fs::path> packed{write(directory_ / name, content)};
+    EXPECT_EQ(source("folder").splits(packed), (std::vector<std::string>{"train", "val"})) << name;
+    EXPECT_EQ(samples(packed, "train"), samples(unpacked, "train")) << name;
+  }
+  // In the archive, a label of val is that of train, though val lacks a class.
+  EXPECT_EQ(samples({directory_ / "plain.tar"}, "val").at(1).substr(0, 2), "2 ");
+}
+
+TEST_F(UnitFolderSource, a_list_labels_a_directory_and_an_archive_alike) {
+  const Entries flat{{"x/1.png", png(1)}, {"x/2.png", png(2)}, {"y/3.png", png(3)}};
+  unpack(flat, directory_ / "flat");
+  const fs::path list = write(directory_ / "list.csv", "name,label\n1.png,5\n2.png,0\n3.png,5\n");
+  const std::vector<fs::path> packed{write(directory_ / "flat.tar", tar(flat)), list};
+  EXPECT_EQ(samples(packed, "train"), samples({directory_ / "flat", list}, "train"));
+  EXPECT_EQ(samples(packed, "train").at(0).substr(0, 10), "5 x/1.png ");
+  EXPECT_EQ(source("folder").inputs(packed, "train").size(), 2U);
+}
+
+TEST_F(UnitFolderSource, what_no_stream_can_follow_is_refused) {
+  const fs::path page = write(directory_ / "a.txt", "some text, no archive");
+  expect_error([&] { samples({page}, "train"); }, {"a.txt", "neither a directory nor a tar"});
+  expect_error([&] { samples({directory_ / "none"}, "train"); }, {"folder", "expected one"});
+  const fs::path out = write(directory_ / "out.tar", tar({{"a/../../b/1.png", png(1)}}));
+  expect_error([&] { samples({out}, "train"); }, {"out.tar", "leads out"});
+  std::string cut = tar(two_splits());
+  cut.resize(cut.size() / 2);
+  expect_error([&] { samples({write(directory_ / "cut.tar", cut)}, "train"); }, {"cut.tar"});
+  const fs::path text = write(directory_ / "text.tar", tar({{"a.tar", "no tar, some text here"}}));
+  expect_error([&] { samples({text}, "train"); }, {"text.tar", "a.tar"});
+}
+
+}  // namespace
+}  // namespace feedrate::converters

@@ -1,0 +1,62 @@
+#include "converters/sources/label_list.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/converters/make_archive.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate::converters {
+namespace {
+
+using testing::expect_error;
+
+class UnitLabelList : public ::testing::Test {
+ protected:
+  std::string labels(const std::string& text, const std::vector<std::string>& paths) const {
+    const LabelList list(testing::write(directory_ / "list.txt", text));
+    std::string found;
+    for (const std::string& path : paths) {
+      const std::size_t row = list.find(path);
+      found += (row < list.rows().size() ? list.rows()[row].label : "-") + " ";
+    }
+    return found + (list.numbered() ? "numbers" : "names");
+  }
+
+  testing::TempDirectory directory_;
+};
+
+TEST_F(UnitLabelList, kaggles_solutions_name_a_class_and_boxes) {
+  EXPECT_EQ(labels("ImageId,PredictionString\r\n"
+                   "ILSVRC2012_val_00048981,n03995372 85 1 499 272 \r\n"
+                   "n02017213_7894,n02017213 115 49 448 294 n02017213 1 2 3 4 \r\n",
+                   {"val/ILSVRC2012_val_00048981.JPEG", "train/n02017213/n02017213_7894.JPEG",
+                    "val/ILSVRC2012_val_00000001.JPEG"}),
+            "n03995372 n02017213 - names");
+}
+
+TEST_F(UnitLabelList, tiny_imagenets_annotations_are_separated_by_tabs) {
+  EXPECT_EQ(labels("val_0.JPEG\tn03444034\t0\t32\t44\t62\nval_1.JPEG\tn04067472\t52\t55\t57\t59\n",
+                   {"val/images/val_1.JPEG", "val/images/val_0.JPEG"}),
+            "n04067472 n03444034 names");
+}
+
+TEST_F(UnitLabelList, a_name_and_a_number_are_separated_by_a_blank_or_a_comma) {
+  EXPECT_EQ(labels("/a/airfield/00000001.jpg 0\n/b/bar/00000001.jpg 12",
+                   {"data/b/bar/00000001.jpg", "data/a/airfield/00000001.jpg", "00000001.jpg"}),
+            "12 0 - numbers");
+  EXPECT_EQ(labels("\xef\xbb\xbf"
+                   "filename,label\n\"my cat.jpg\",golden retriever\n",
+                   {"x/my cat.jpg"}),
+            "golden retriever names");
+  EXPECT_EQ(labels("my cat.jpg 3\n\n", {"my cat.jpg", "my cat.png"}), "3 - numbers");
+}
+
+TEST_F(UnitLabelList, lines_that_say_too_little_and_names_said_twice_are_refused) {
+  expect_error([&] { labels("a.jpg 1\nb.jpg\n", {}); }, {"list.txt", "line 2", "found 'b.jpg'"});
+  expect_error([&] { labels("a.jpg 1\n./a.jpg 2\n", {}); }, {"list.txt", "a.jpg twice"});
+  expect_error([&] { labels("name,label\n", {}); }, {"list.txt", "names no images"});
+}
+
+}  // namespace
+}  // namespace feedrate::converters

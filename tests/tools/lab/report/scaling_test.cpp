@@ -89,6 +89,15 @@ TEST(UnitScaling, the_page_shows_format_by_device_and_lines_beyond_the_cores) {
   }
 }
 
+TEST(UnitScaling, the_table_is_for_the_emulated_rate_even_where_this_machine_drives_less) {
+  std::vector<Row> all = rows();
+  for (Row& row : all) {
+    if (row.device == "emulated a") row.emulates = "40000.0 images/s: made up";
+  }
+  EXPECT_EQ(needs_table(make_report(all)).rows[0].cells,
+            (std::vector<std::string>{"lmdb × raw", "40", "3"}));
+}
+
 TEST(UnitScaling, a_trainer_on_this_cpu_needs_no_such_table) {
   const Report report = make_report({testing::supply("lmdb", 1, 1000), testing::demand(5000)});
   EXPECT_TRUE(needs_table(report).rows.empty());

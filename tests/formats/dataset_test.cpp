@@ -50,6 +50,36 @@ TEST(UnitDataset, classes_come_from_the_sidecar_or_from_the_labels) {
   EXPECT_EQ(count_classes(*open_dataset(temporary / "set")), 10U);
 }
 
+TEST(HostileDataset, a_url_is_refused_without_its_secrets) {
+  for (const char* url :
+       {"https://user:secret@host/sets/train-{000..001}.tar", "s3://bucket/sets",
+        "https://host/train.parquet?X-Amz-Signature=secret", "http://host/set#secret",
+        "hf://datasets/a@b/train.parquet?image=secret"}) {
+    try {
+      open_dataset(url);
+      FAIL() << url;
+    } catch (const Error& error) {
+      const std::string what = error.what();
+      EXPECT_NE(what.find("is a URL, expected a path"), std::string::npos) << what;
+      EXPECT_EQ(what.find("secret"), std::string::npos) << what;
+    }
+  }
+  expect_error([] { open_dataset("https://user:secret@host/sets/train-{000..001}.tar"); },
+               {"https://host/sets/train-{000..001}.tar: "});
+  expect_error([] { open_dataset("hf://datasets/a@b/train"); }, {"hf://datasets/a@b/train: "});
+}
+
+TEST(UnitDataset, a_directory_whose_name_ends_in_a_colon_is_no_url) {
+  TempDirectory temporary;
+  write_dataset(container("lmdb"), raw_codec, temporary / "s3:" / "set",
+                make_examples({8, 8, 1}, 3));
+  EXPECT_EQ(open_dataset(temporary.path().string() + "/s3://set")->size(), 3U);
+  const fs::path before = fs::current_path();
+  fs::current_path(temporary.path());
+  EXPECT_EQ(open_dataset("s3://set")->size(), 3U);
+  fs::current_path(before);
+}
+
 TEST(HostileDataset, a_file_is_compared_with_the_sidecar_that_describes_it) {
   TempDirectory temporary;
   const auto examples = make_examples({8, 8, 1}, 3);

@@ -47,8 +47,8 @@ bool is_described(const DatasetInfo& info) {
   }
 }
 
-// The scheme of a URL, such as "https" or "s3"; empty for a path. A local directory may have a colon
-// at its end: what is there is no URL.
+// The scheme of a URL, such as "https" or "s3"; empty for a path. A name of a local directory may
+// end in a colon: what is there is no URL.
 std::string_view url_scheme(std::string_view text) {
   const std::string_view scheme = text.substr(0, text.find("://"));
   const auto allowed = [](char c) {
@@ -62,7 +62,7 @@ std::string_view url_scheme(std::string_view text) {
   return is_url ? scheme : std::string_view();
 }
 
-// A URL without what may be secret: a user's name and password, the query (a signature), a fragment.
+// A URL without what may be secret: user and password, the query (a signature), a fragment.
 std::string without_secrets(std::string_view url, std::string_view scheme) {
   const std::string_view begin = url.substr(0, scheme.size() + std::string_view("://").size());
   std::string_view rest = url.substr(begin.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/base/text.h"
+#include "formats/codec.h"
 #include "loader/engine/batch_plan.h"
 
 namespace feedrate::loader {
@@ -128,6 +129,25 @@ void check_drawn(const LoaderSettings& settings, Spelling by) {
   if (settings.shuffle != false) return;
   throw Error(join(unshuffled(row_of(settings, settings.shuffle), by),
                    " is not for weights or groups, which draw samples"));
+}
+
+void check_device_decodes(const Recipe& recipe, Spelling by) {
+  if (recipe.operations().empty() && recipe.mixers().empty()) return;
+  const LoaderSettings settings;
+  throw Error(join("recipe ", recipe.name(),
+                   " works on pixels, so the loader's threads must decode: ",
+                   spelled(row_of(settings, settings.decode), {name(DecodedSize::full)}, by)));
+}
+
+void check_device_decodes(const Dataset& dataset, const Recipe& recipe, Spelling by) {
+  check_device_decodes(recipe, by);
+  const DatasetInfo& info = dataset.info();
+  if (info.codec == packed_codec.name()) return;
+  const LoaderSettings settings;
+  throw Error(join(info.path.string(), ": holds ", info.codec, ", but ",
+                   spelled(row_of(settings, settings.decode), {device_word}, by),
+                   " is for packed JPEGs: 'feedrate convert dataset ", info.path.string(),
+                   " --encode packed …' makes them"));
 }
 
 bool shuffles(const LoaderSettings& settings) {

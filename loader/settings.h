@@ -30,6 +30,8 @@ inline constexpr std::string_view layout_words[] = {name(PixelLayout::interleave
                                                     name(PixelLayout::planar)};
 inline constexpr std::string_view decode_words[] = {name(DecodedSize::full),
                                                     name(DecodedSize::scaled)};
+/// In place of these words, where a device decodes packed JPEGs.
+inline constexpr std::string_view device_word = "device";
 inline constexpr std::string_view last_words[] = {"partial", "drop", "wrap"};
 inline constexpr std::string_view bad_words[] = {"fail", "replace", "skip"};
 
@@ -209,6 +211,12 @@ void check_scales(const std::vector<double>& mean, const std::vector<double>& de
 /// groups. Throw Error for settings that only the order of a dataset has.
 void check_picked(const LoaderSettings& settings, formats::Spelling by);
 void check_drawn(const LoaderSettings& settings, formats::Spelling by);
+/// Throws Error, which calls the settings as the caller does, where a device cannot decode what a
+/// recipe needs, because it works on pixels …
+void check_device_decodes(const Recipe& recipe, formats::Spelling by);
+/// … or because the dataset holds no packed JPEGs.
+void check_device_decodes(const formats::Dataset& dataset, const Recipe& recipe,
+                          formats::Spelling by);
 /// Whether samples come in random order where picks, if any, have no order of their own: if nobody
 /// says so, for recipes that train, and with a window, which is one of shuffling.
 bool shuffles(const LoaderSettings& settings);

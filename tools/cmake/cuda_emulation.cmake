@@ -24,7 +24,9 @@ set_source_files_properties(${emulation}/nccl.cpp ${emulation}/runtime.cpp ${emu
 target_include_directories(feedrate_cuda_emulated SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
                                                                  ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(feedrate_cuda_emulated PRIVATE feedrate_flags feedrate_trainer)
-target_link_options(feedrate_cuda_emulated PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL -Wl,-z,defs)
+# Its CUDA is its own, even where a process has NVIDIA's: PyTorch's shows all its libraries.
+target_link_options(feedrate_cuda_emulated PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL -Wl,-z,defs
+  -Wl,-Bsymbolic)
 
 # Whether the emulated device shows races that are planted.
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/trainer/cuda_emulation/*.cpp)

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t device_bytes = std::size_t{1} << 30;
 std::size_t used_bytes = 0;
 std::map<void*, std::size_t> allocated;
+thread_local int current_device = 0;
 
 }  // namespace
 
@@ -51,7 +52,17 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device) {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  if (device < 0 || device >= count) return cudaErrorInvalidDevice;
+  current_device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = current_device;
+  return cudaSuccess;
+}
 cudaError_t cudaDeviceSynchronize() { return forbidden_in_capture(); }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   // One multiprocessor, so that grids are small and loops go round more than once.

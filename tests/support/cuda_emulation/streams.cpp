@@ -252,7 +252,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   const CUevent_st then = *event;
   if (then.capture == nullptr) {
-    if (stream->capture) return lose(*stream->capture, cudaErrorStreamCaptureIsolation);
+    if (stream != nullptr && stream->capture) {
+      return lose(*stream->capture, cudaErrorStreamCaptureIsolation);
+    }
     return enqueue(stream, [=] { catch_up(then.stream, then.place); });
   }
   if (then.capture->ended) return cudaErrorCapturedEvent;
@@ -275,6 +277,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (stream == nullptr) {  // all that was given to it is done
+    *event = {event->timed, event->timed ? take_time() : -1, nullptr, 0, nullptr, 0};
+    return cudaSuccess;
+  }
   if (stream->capture) {
     *event = {event->timed,    -1,          stream, stream->capture->lists[stream->list].size(),
               stream->capture, stream->list};

@@ -131,6 +131,7 @@ NB_MODULE(_native, module) {
   add_labels(module);
   add_memory(module);
   add_progress(module);
+  add_device_decoder(module);
   add_run(module);
   add_exit(module);
   module.def("part", part, nb::arg("of"), nb::arg("first"), nb::arg("count").none(),

@@ -35,6 +35,7 @@ struct EpochPicks {
 /// Says which Python exceptions C++ exceptions become.
 void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);
+void add_device_decoder(nanobind::module_& module);
 void add_picks(nanobind::module_& module);
 void add_settings(nanobind::module_& module);
 void add_labels(nanobind::module_& module);

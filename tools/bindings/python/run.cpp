@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/bindings/c/forks.h"
+#include "tools/bindings/python/device_decoder.hpp"
 #include "tools/bindings/python/memory.hpp"
 #include "tools/bindings/python/progress.hpp"
 #include "tools/bindings/python/settings.hpp"
@@ -39,15 +40,15 @@ void notice_signals() {
 /// after the other.
 class Run {
  public:
-  /// `epochs`: of the whole progress; 0: without end.
+  /// `epochs`: of the whole progress; 0: without end. `packed`: JPEGs stay so, for a device.
   Run(const Settings& settings, std::shared_ptr<Progress> progress, const MemoryOfLoader& memory,
-      std::uint64_t epochs);
+      std::uint64_t epochs, bool packed);
   ~Run() { close(); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
   /// Takes a batch: (taken, (images, labels, indices, number, epoch, last_of_epoch, own_share)), or None
-  /// at the end.
+  /// at the end. The images of a packed batch are a PackedBatch.
   nb::object next();
   /// Says that a batch that was taken is its receiver's from now on. The setter of a property, since Python
   /// handles signals behind calls, but not behind an assignment: nothing comes between it and a `return`.
@@ -80,7 +81,7 @@ class Run {
 };
 
 Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, const MemoryOfLoader& memory,
-         std::uint64_t epochs)
+         std::uint64_t epochs, bool packed)
     : dataset_(settings.dataset),
       picks_(settings.picks),
       labels_(settings.labels),
@@ -93,6 +94,7 @@ Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, const Mem
   options.start = turn_.start;
   options.epochs = epochs != 0 ? epochs - turn_.start.epoch : 0;
   options.engine.memory = memory_.get();
+  if (packed) options.pixels.type = PixelType::packed;
   if (generation_ > 0 && threads_before_fork() && options.threads > 0) {
     throw std::runtime_error(
         "this process was forked from one whose loaders had started threads, which a fork does "
@@ -161,6 +163,21 @@ void Run::hand_out(Progress::Taken batch) {
   if (!progress_->hand_out(batch)) refuse_ended();
 }
 
+// The owner keeps the memory.
+nb::object images_of(const Batch& batch, const nb::capsule& owner) {
+  if (batch.type == PixelType::packed) return nb::cast(PackedBatch{batch, owner});
+  const std::size_t count = batch.count, height = batch.shape.height, width = batch.shape.width,
+                    channels = batch.shape.channels;
+  const auto kind =
+      batch.type == PixelType::u8 ? nb::dlpack::dtype_code::UInt : nb::dlpack::dtype_code::Float;
+  const nb::dlpack::dtype type{static_cast<std::uint8_t>(kind),
+                               static_cast<std::uint8_t>(8 * loader::bytes_of(batch.type)), 1};
+  std::byte* const first = batch.bytes().data();
+  return batch.layout == PixelLayout::planar
+             ? array(first, {count, channels, height, width}, type, owner)
+             : array(first, {count, height, width, channels}, type, owner);
+}
+
 nb::object Run::arrays(const Batch& batch, std::shared_ptr<const std::byte> memory) const {
   // The images' owner keeps the slot's memory; what is small is copied out of it.
   struct Keeper {
@@ -181,21 +198,12 @@ nb::object Run::arrays(const Batch& batch, std::shared_ptr<const std::byte> memo
                               {batch.indices.begin(), batch.indices.end()}};
   const nb::capsule numbers_owner(numbers,
                                   [](void* held) noexcept { delete static_cast<Numbers*>(held); });
-  const std::size_t count = batch.count, height = batch.shape.height, width = batch.shape.width,
-                    channels = batch.shape.channels;
-  const auto kind =
-      batch.type == PixelType::u8 ? nb::dlpack::dtype_code::UInt : nb::dlpack::dtype_code::Float;
-  const nb::dlpack::dtype type{static_cast<std::uint8_t>(kind),
-                               static_cast<std::uint8_t>(8 * loader::bytes_of(batch.type)), 1};
-  std::byte* const first = batch.bytes().data();
-  const nb::object images = batch.layout == PixelLayout::planar
-                                ? array(first, {count, channels, height, width}, type, owner)
-                                : array(first, {count, height, width, channels}, type, owner);
+  const std::size_t count = batch.count;
   const auto integers = nb::dtype<std::int64_t>();
   const nb::object labels = labels_
                                 ? labels_->of(batch.indices)
                                 : array(numbers->labels.data(), {count}, integers, numbers_owner);
-  return nb::make_tuple(images, labels,
+  return nb::make_tuple(images_of(batch, owner), labels,
                         array(numbers->indices.data(), {count}, integers, numbers_owner),
                         batch.number, batch.epoch, batch.last_of_epoch, batch.own_share);
 }
@@ -240,8 +248,9 @@ void Run::close() noexcept {
 void add_run(nb::module_& module) {
   nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
       .def(nb::init<const Settings&, std::shared_ptr<Progress>, const MemoryOfLoader&,
-                    std::uint64_t>(),
-           nb::arg("settings"), nb::arg("progress"), nb::arg("memory"), nb::arg("epochs"))
+                    std::uint64_t, bool>(),
+           nb::arg("settings"), nb::arg("progress"), nb::arg("memory"), nb::arg("epochs"),
+           nb::arg("packed"))
       .def("next", &Run::next,
            nb::sig("def next(self) -> tuple[Taken, tuple[object, object, object, int, int, bool, "
                    "float]] | None"))

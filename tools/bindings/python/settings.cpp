@@ -98,6 +98,19 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> start(const Settings& of
   return {read.seed, read.epoch, read.position};
 }
 
+/// Refuses what a device that decodes does not do.
+void expect_device_decodes(const Settings& of) {
+  const loader::LoaderSettings& asked = of.asked;
+  const std::string decode =
+      spelled(row_of(asked, asked.decode), {loader::device_word}, Spelling::python);
+  if (asked.pixels != loader::PixelType::u8 ||
+      of.setup.options.pixels.wanted_layout() == PixelLayout::planar) {
+    throw Error(join(decode, " makes ", name(loader::PixelType::u8), " pixels, ",
+                     name(PixelLayout::interleaved), " in memory: convert them on the device"));
+  }
+  check_device_decodes(*of.dataset.data, *of.setup.recipe, Spelling::python);
+}
+
 nb::list rows() {
   nb::list all;
   const LoaderSettings defaults;
@@ -172,6 +185,10 @@ void add_settings(nb::module_& module) {
           nb::arg("state"),
           nb::sig("def start(self, state: dict[str, object]) -> tuple[int, int, int]"),
           "(seed, epoch, position), checked.")
+      .def(
+          "expect_device_decodes",
+          [](const Settings& settings) { checked([&] { expect_device_decodes(settings); }); },
+          "Refuses what a device that decodes does not do.")
       .def_prop_ro("batches_per_epoch",
                    [](const Settings& settings) { return settings.setup.batches_per_epoch; })
       .def_prop_ro("epochs", [](const Settings& settings) { return settings.asked.epochs; })

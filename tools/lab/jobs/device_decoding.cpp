@@ -6,7 +6,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
-#include "formats/codec.h"
+#include "loader/settings.h"
 #include "tools/console/advised_error.h"
 #include "tools/console/text.h"
 #include "tools/lab/jobs/devices.h"
@@ -15,6 +15,19 @@ namespace feedrate::tools {
 using namespace formats;
 using namespace loader;
 using namespace trainer;
+
+namespace {
+
+template <class Check>
+void misused_unless(const Check& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    throw Misused(error.what());
+  }
+}
+
+}  // namespace
 
 std::string DeviceDecoded::text() const {
   const std::uint64_t others = counts.images - counts.packed;
@@ -32,18 +45,11 @@ std::string DeviceDecoded::text() const {
 }
 
 void expect_no_work_on_pixels(const Recipe& recipe) {
-  if (recipe.operations().empty() && recipe.mixers().empty()) return;
-  throw Misused(join("recipe ", recipe.name(),
-                     " works on pixels, so the loader's threads must decode: --decode full"));
+  misused_unless([&] { check_device_decodes(recipe, Spelling::shell); });
 }
 
 void expect_device_decodes(const Dataset& dataset, const Recipe& recipe) {
-  expect_no_work_on_pixels(recipe);
-  if (dataset.info().codec != packed_codec.name()) {
-    throw Misused(join(dataset.info().path.string(), ": holds ", dataset.info().codec,
-                       ", but --decode device is for packed JPEGs: 'feedrate convert dataset ",
-                       dataset.info().path.string(), " --encode packed …' makes them"));
-  }
+  misused_unless([&] { check_device_decodes(dataset, recipe, Spelling::shell); });
 }
 
 DeviceDecoding::DeviceDecoding(const std::string& device, const Dataset& dataset,

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "formats/base/error.h"
+#include "formats/base/plugin_abi.h"
 #include "trainer/backends/plugins/plugin.h"
 #include "trainer/communicators/plugin_path.h"
 
@@ -47,24 +48,14 @@ void* open_library(const fs::path& place) {
   return library;
 }
 
-std::string_view version_in(std::string_view abi) { return abi.substr(0, abi.find(' ')); }
-
 LoadedBackend enter(void* library, std::string_view name, const fs::path& place) {
   const auto abi = reinterpret_cast<AbiFunction>(dlsym(library, abi_symbol));
   const auto backend = reinterpret_cast<BackendFunction>(dlsym(library, backend_symbol));
   if (abi == nullptr || backend == nullptr) {
     return {nullptr, join(place, " is not a plug-in of feedrate: ", last_loader_error())};
   }
-  const std::string_view own = backend_abi(), found = abi();
-  if (found == own) return {backend(), ""};
-  const std::string_view version = version_in(own);
-  if (version_in(found) == version) {
-    return {nullptr, join(place, " belongs to another build of feedrate ", version,
-                          "; install both together")};
-  }
-  return {nullptr, join(place, " belongs to feedrate ", version_in(found), ", this is feedrate ",
-                        version, "; 'pip install feedrate-", name, "==", version,
-                        "', or the package of that version, mends it")};
+  const std::string problem = other_build(join(place), name, backend_abi(), abi());
+  return {problem.empty() ? backend() : nullptr, problem};
 }
 
 }  // namespace

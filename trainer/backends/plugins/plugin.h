@@ -20,6 +20,9 @@ inline constexpr const char *abi_symbol = "feedrate_backend_abi",
 
 }  // namespace feedrate::trainer
 
+/// Of the plug-in that this file is part of.
+extern "C" const feedrate::trainer::Backend* feedrate_backend();
+
 /// Exports a backend, in one file of the plug-in.
 #define FEEDRATE_BACKEND_PLUGIN(name)                                                    \
   extern "C" __attribute__((visibility("default"))) const char* feedrate_backend_abi() { \

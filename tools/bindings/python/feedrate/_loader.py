@@ -177,6 +177,7 @@ class Loader(Generic[T]):
         self._transform = transform
         self._pin: tuple[Callable[[int, int], None], Callable[[int], None]] | None = None
         self._memory: _native.Memory | None = None
+        self._packed = False  # JPEGs stay so, for a device
 
     @property
     def batches_per_epoch(self) -> int:
@@ -201,7 +202,7 @@ class Loader(Generic[T]):
         self._end()
         if self._memory is None:
             self._memory = _native.Memory(*(self._pin or (None, None)))
-        run = _native.Run(self._settings, self._progress, self._memory, self._epochs or 0)
+        run = _native.Run(self._settings, self._progress, self._memory, self._epochs or 0, self._packed)
         _running.add(weakref.ref(run, _running.discard))
         self._run = weakref.ref(run)
         if _ending:

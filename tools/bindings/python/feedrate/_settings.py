@@ -13,7 +13,7 @@ _Function = TypeVar("_Function", bound=Callable[..., None])
 SETTINGS: dict[str, dict[str, Any]] = {row["name"]: row for row in cast(Any, _native.settings())}
 
 # A loader of epochs has these in a way of its own.
-OF_RUNS = ("batch", "epochs", "rank", "ranks")
+OF_RUNS = ("batch", "decode", "epochs", "rank", "ranks")
 
 
 def takes_settings(without: Sequence[str] = ()) -> Callable[[_Function], _Function]:

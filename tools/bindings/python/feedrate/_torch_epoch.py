@@ -10,6 +10,7 @@ from torch.utils.dlpack import from_dlpack
 
 from feedrate._data import Batch
 from feedrate._loader import Loader
+from feedrate._torch_decoder import Decoder
 
 if TYPE_CHECKING:
     from feedrate.torch import DataLoader
@@ -22,8 +23,9 @@ State = dict[str, int]
 class Run:
     """The batches of a loader, epoch after epoch."""
 
-    def __init__(self, loader: Loader[Batch]) -> None:
+    def __init__(self, loader: Loader[Batch], decoder: Decoder | None) -> None:
         self._loader = loader
+        self.decoder = decoder  # of batches that are packed
         self.state = loader.state_dict()  # in front of the next batch
         self._batches = iter(loader)
         self._early: Batch | None = None  # of a later epoch than was asked for
@@ -54,7 +56,7 @@ class _Tensors(NamedTuple):
 
 
 class _Copy(NamedTuple):
-    host: _Tensors  # the memory that the loader filled, as long as it is copied
+    host: _Tensors | None  # the memory that the loader filled, as long as it is copied
     device: _Tensors
     there: torch.cuda.Event
 
@@ -71,7 +73,8 @@ class Epoch(Generic[T]):
         device = loader.device
         self._stream: Any = _cuda.Stream(device) if device is not None and device.type == "cuda" else None
         self._ahead: _Copy | None = None  # the next one
-        self._copied: _Copy | None = None  # the one that was handed out
+        # Of the one that was handed out.
+        self._copied: tuple[_Tensors | None, torch.cuda.Event] | None = None
 
     def __iter__(self) -> Epoch[T]:
         return self
@@ -111,7 +114,11 @@ class Epoch(Generic[T]):
         if batch is None:
             return None
         self._over = batch.last_of_epoch
-        images, labels, indices = map(from_dlpack, (batch.images, batch.labels, batch.indices))
+        labels, indices = from_dlpack(batch.labels), from_dlpack(batch.indices)
+        if run.decoder is not None:
+            images = run.decoder.decoded(batch.images, self._stream)
+        else:
+            images = from_dlpack(batch.images)
         if loader._classes:
             labels = _shares(labels, batch.lam, loader._classes)
         if not loader._loader._planar:
@@ -120,7 +127,7 @@ class Epoch(Generic[T]):
 
     def _taken_on_gpu(self, run: Run) -> _Tensors | None:
         if self._copied is not None:
-            self._copied.there.synchronize()  # before the loader may fill that memory again
+            self._copied[1].synchronize()  # before the loader may fill that memory again
             self._copied = None
         copy = self._ahead if self._ahead is not None else self._copy(run)
         if copy is None:
@@ -131,19 +138,22 @@ class Epoch(Generic[T]):
         for tensor in copy.device[:3]:
             # Its memory belongs to the other stream, which must not use it again too early.
             tensor.record_stream(stream)
-        self._copied = copy._replace(device=copy.host)
+        self._copied = copy.host, copy.there
         return copy.device
 
     def _copy(self, run: Run) -> _Copy | None:
-        host = self._taken(run)
-        if host is None or self._stream is None:
-            return None
         with torch.cuda.stream(self._stream):
+            host = self._taken(run)  # decoded images are on the device
+            if host is None:
+                if run.decoder is not None:
+                    run.decoder.wait()  # for its errors
+                return None
             images, labels, indices = (
                 tensor.to(self._loader.device, non_blocking=True) for tensor in host[:3]
             )
             there = self._stream.record_event()
-        return _Copy(host, host._replace(images=images, labels=labels, indices=indices), there)
+        device = host._replace(images=images, labels=labels, indices=indices)
+        return _Copy(host if run.decoder is None else None, device, there)
 
     def _transformed(self, run: Run, batch: _Tensors) -> T:
         loader = self._loader

@@ -13,6 +13,7 @@ from feedrate._loader_keywords import PickKeywords
 class TorchKeywords(EpochKeywords, PickKeywords, total=False):
     batch_size: int
     device: torch.device | str | None
+    decode: Literal["full", "scaled", "device"]
     pin_memory: bool | None
     drop_last: bool
     rank: int | None

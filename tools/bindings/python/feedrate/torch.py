@@ -17,6 +17,7 @@ from feedrate._like_transforms import Unlike
 from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
+from feedrate._torch_decoder import Decoder, expect_decoder
 from feedrate._torch_epoch import Epoch, Run
 from feedrate._torch_names import read_order, source_of, take_names, take_samplers, tell_epoch
 
@@ -43,7 +44,9 @@ class DataLoader(Generic[T]):
     int64; where the recipe has mixup or cutmix they are float32, count x classes, the share of each
     class, which `cross_entropy` takes as well. Nothing is copied on the way: the tensors are the memory that the loader filled, page-locked
     where PyTorch has a GPU. With a `device` of CUDA the tensors are on it; batches are copied ahead
-    on a stream of their own.
+    on a stream of their own. decode="device" leaves packed JPEGs to the GPU: they are copied there as they
+    are, and our kernels decode them, ahead on that stream, into new tensors, to the values that the
+    threads would give; any work on the current stream may follow, and a tensor stays as long as it is held.
 
     Each iteration is an epoch, in an order and with random draws of its own. When it was broken off,
     the next one is the next epoch, from its start. `load_state_dict` makes the next iteration the rest
@@ -102,6 +105,7 @@ class DataLoader(Generic[T]):
         *,
         batch_size: int = SETTINGS["batch"]["default"],
         device: torch.device | str | None = None,
+        decode: Literal["full", "scaled", "device"] = SETTINGS["decode"]["default"],
         pin_memory: bool | None = None,
         drop_last: bool = False,
         rank: int | None = None,
@@ -129,6 +133,9 @@ class DataLoader(Generic[T]):
             recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them.
             batch_size: images in a batch of this rank.
             device: where the tensors shall be; None: in the memory that the loader filled.
+            decode: JPEGs in full, or scaled where a crop allows it; "device": packed JPEGs in full, by the GPU
+                of `device`, into u8 pixels. Needs feedrate-cuda, a dataset of packed JPEGs and a recipe that
+                does no work on pixels but to crop, resize and flip.
             pin_memory: page-lock that memory where PyTorch has a GPU; True warns where it has none.
             drop_last: leave out images that do not fill a batch, as last="drop" does.
             rank, ranks: this process's share of each epoch; None: torch.distributed's, which is asked
@@ -167,6 +174,9 @@ class DataLoader(Generic[T]):
         holds = {"order": order, "weights": weights, "groups": groups, "draws": draws, "rank": rank, "ranks": ranks}
         given |= {name: value for name, value in holds.items() if value is not None}
         given |= {"recipe": recipe, "batch": batch_size}
+        self._decodes = decode == "device"
+        if not self._decodes:
+            given["decode"] = decode
         if drop_last:
             given["last"] = "drop"
         self._source = source_of(dataset)
@@ -188,6 +198,8 @@ class DataLoader(Generic[T]):
         self.device = torch.device(device) if device is not None else None
         if self.device is not None and self.device.type == "cuda" and not torch.cuda.is_available():
             raise RuntimeError(f"device: expected one of this machine's, found {self.device}: PyTorch finds no GPU")
+        if self._decodes:
+            expect_decoder(self._loader._settings, self.device)
         self._transform = transform
         self._sample_transform = sample_transform
         self._sample_seconds = 0.0  # in it, since the threads were started
@@ -235,7 +247,9 @@ class DataLoader(Generic[T]):
         if live is None or live.state != self._state:
             self._loader.load_state_dict(self._state)
             self._loader._pin = (_pin, _unpin) if self._pins else None
-            live = Run(self._loader)
+            self._loader._packed = self._decodes
+            shape = self._loader.image_shape
+            live = Run(self._loader, Decoder(self.device, self.batch_size, shape) if self._decodes else None)
             self._sample_seconds = 0.0
         return Epoch(self, live)
 

@@ -165,8 +165,7 @@ def _hook_fetch(module):
                 # Many short calls: time their parts in some batches only, and keep below half a percent.
                 cost = sum(one[2] for one in sums.values()) * _call_costs
                 _counts["plain"] = int(min(1000, cost / (0.005 * max(1, end - begin))))
-                _batch(index, data, {"begin": begin, "end": end, "cpu": cpu, "slowest": samples.slowest,
-                                     "spans": sums, "delay": delay}, read)
+                _batch(index, data, begin, end, cpu, delay, samples.slowest, sums, read)
                 return data
 
             return fetched
@@ -183,30 +182,31 @@ def _plainly(fetch, fetcher, index):
     delay, begin, used = _delay(), _now(), _cpu()
     data = fetch(fetcher, index)
     end, cpu = _now(), _cpu() - used
-    _batch(index, data, {"begin": begin, "end": end, "cpu": cpu, "delay": delay}, None)
+    _batch(index, data, begin, end, cpu, delay)
     return data
 
 
-def _batch(index, data, facts, read):
-    if facts["delay"] is not None:
-        facts["delay"] = _delay() - facts["delay"]
+def _batch(index, data, begin, end, cpu, delay, slowest=0, spans=None, read=None):
+    if delay is not None:
+        delay = _delay() - delay
     after = read and _read_bytes()
-    if after:
-        facts["read"] = [b - a for a, b in zip(read, after)]
     number = _counts["batches"]
     _counts["batches"] += 1
+    leaves = None
     if number < 2 or number % 32 == 0:
         leaves = [0, 0, 0]
         _leaves(data, leaves)
-        facts["leaves"] = leaves
-    facts["samples"] = len(index) if isinstance(index, (list, tuple)) else 1
-    facts["put"], _counts["put"] = _counts["put"], 0
-    facts["put_cpu"], _counts["put_cpu"] = _counts["put_cpu"], 0
-    if _worker:
-        facts.update(_worker)
-    else:
-        facts["loader"] = _state.loader
-    _send("batch", **facts)
+    # Commonly there are neither bytes nor tensors nor parts to tell.
+    more = ',"read":[%d,%d]' % (after[0] - read[0], after[1] - read[1]) if after else ""
+    if leaves:
+        more += ',"leaves":[%d,%d,%d]' % tuple(leaves)
+    if spans:
+        more += ',"spans":{' + ",".join(_quoted(name) + ":[%d,%d,%d]" % tuple(spans[name]) for name in spans) + "}"
+    _record('{"event":"batch","pid":%d,%s,"samples":%d,"begin":%d,"end":%d,"cpu":%d,"put":%d,"put_cpu":%d,"slowest":%d,'
+            '"delay":%s%s}' % (os.getpid(), _worker.get("text") or '"loader":%d' % _state.loader,
+                               len(index) if isinstance(index, (list, tuple)) else 1, begin, end, cpu,
+                               _counts["put"], _counts["put_cpu"], slowest, _whole(delay), more))  # fmt: skip
+    _counts["put"] = _counts["put_cpu"] = 0
 
 
 def _hook_worker(module):
@@ -219,9 +219,10 @@ def _hook_worker(module):
 
             parent = parent_process()
             parent = parent.pid if parent is not None else os.getppid()
-            _worker.update(seed=given.get("base_seed"), worker=given.get("worker_id"), parent=parent)
+            known = {"seed": given.get("base_seed"), "worker": given.get("worker_id"), "parent": parent}
+            _worker["text"] = _text(known)[1:-1]  # what each of its batches says, too
             _counts.update(put=0, put_cpu=0, batches=0, plain=0)
-            _send("worker", begin=_now(), **_worker)
+            _send("worker", begin=_now(), **known)
             _time_pickling()
             try:
                 return loop(*args, **kwargs)

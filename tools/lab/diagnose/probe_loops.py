@@ -99,7 +99,7 @@ def _hook_dataloader(module):
             end, cpu, pin = _now(), _cpu() - used, _counts["pin"]
             delay = None if delay is None else _delay() - delay
             _counts["pin"] = 0
-            _send("step", loader=number, begin=begin, end=end, cpu=cpu, own=own, delay=delay, pin=pin)
+            _step(number, begin, end, cpu, own, delay, pin)
             facts["used"] = time.process_time_ns()
             return data
 
@@ -151,8 +151,7 @@ class wrap:
             end, cpu = _now(), _cpu() - used
             delay = None if delay is None else _delay() - delay
             size = getattr(item[0] if isinstance(item, (list, tuple)) and item else item, "shape", None)
-            _send("step", loader=self._number, begin=begin, end=end, cpu=cpu, delay=delay,
-                  samples=int(size[0]) if size else None)  # fmt: skip
+            _step(self._number, begin, end, cpu, 0, delay, 0, int(size[0]) if size else None)
             yield item
 
     def __len__(self):

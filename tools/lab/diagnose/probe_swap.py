@@ -122,5 +122,5 @@ class _Ours:
             raise
         end, cpu = _now(), _cpu() - used
         delay = None if delay is None else _delay() - delay
-        _send("step", loader=self._number, begin=begin, end=end, cpu=cpu, delay=delay)
+        _step(self._number, begin, end, cpu, 0, delay, 0)
         return data

@@ -29,6 +29,10 @@ def _text(value):
     return repr(value)
 
 
+_collected_for = 200_000_000  # ns
+_most_lines = 1000  # of some 300 bytes
+
+
 class _Channel:
     """A connection of this process; a forked child makes its own. What fails only silences it."""
 
@@ -42,8 +46,17 @@ class _Channel:
             return
         facts.update(event=kind, pid=pid)
         self.lines.append(_text(facts))
-        # To wake the listener costs more than to write: what comes often goes together.
-        if kind not in ("step", "batch") or _now() - self.sent > 20_000_000:
+        self.flush()
+
+    def record(self, line):
+        """Sends the line of a step or a batch, with others: to wake the listener costs more than to write."""
+        pid = os.getpid()
+        if pid != self.pid:
+            self.connect(pid)
+        if self.socket is None:
+            return
+        self.lines.append(line)
+        if len(self.lines) >= _most_lines or _now() - self.sent > _collected_for:
             self.flush()
 
     def connect(self, pid):
@@ -69,7 +82,18 @@ class _Channel:
 
 
 _channel = _Channel()
-_send = _channel.send
+_send, _record = _channel.send, _channel.record
+
+
+def _step(number, begin, end, cpu, own, delay, pin, samples=None):
+    """The loop got a batch."""
+    _record('{"event":"step","pid":%d,"loader":%d,"begin":%d,"end":%d,"cpu":%d,"own":%d,"delay":%s,"pin":%d,'
+            '"samples":%s}'
+            % (os.getpid(), number, begin, end, cpu, own, _whole(delay), pin, _whole(samples)))  # fmt: skip
+
+
+def _whole(number):
+    return "null" if number is None else str(number)
 
 
 class _State(_local):
@@ -80,18 +104,19 @@ class _State(_local):
 
 
 _state = _State()
-_worker = {}  # of a worker: seed of its iterator and number
+_worker = {}  # of a worker: `text`, which says the seed of its iterator and its number
 _counts = {"loaders": 0, "put": 0, "put_cpu": 0, "pin": 0, "batches": 0, "plain": 0, "sweep": None}
 _files = {}
 
 
 def _kernel(name):
     """The text of a file about this process; it stays open, since opening costs more than reading."""
-    key = (os.getpid(), name)
+    pid = os.getpid()
     try:
-        if key not in _files:
-            _files[key] = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-        return os.pread(_files[key], 512, 0)
+        known = _files.get(name)
+        if known is None or known[0] != pid:
+            known = _files[name] = (pid, os.open(name, os.O_RDONLY | os.O_CLOEXEC))
+        return os.pread(known[1], 512, 0)
     except OSError:
         return b""
 

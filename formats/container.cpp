@@ -44,8 +44,10 @@ const Container& container(std::string_view name) {
 }
 
 const Container& container_to_write(std::string_view name) {
-  const Container& found = container(name);
-  if (found.writes()) return found;
+  const auto all = all_containers();
+  const auto is_asked = [&](const Container* row) { return row->name() == name; };
+  const auto found = std::ranges::find_if(all, is_asked);
+  if (found == all.end() || (*found)->writes()) return find_kind("format", name, containers());
   std::string written;
   for (const Container* row : containers())
     written += join(written.empty() ? "" : ", ", row->name());

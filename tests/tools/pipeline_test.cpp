@@ -213,6 +213,8 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "epochs",
                                                       "digest",
                                                       "stall_seconds",
+                                                      "stall_percent",
+                                                      "wait_ms_per_step",
                                                       "busy",
                                                       "limit",
                                                       "supply",

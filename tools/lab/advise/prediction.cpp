@@ -44,6 +44,7 @@ double delivered(const Variant& variant, const Consumer& consumer, unsigned thre
   const double supply = variant.supply(threads);
   const double alone = std::min(supply, consumer.demand);
   if (!consumer.shares_cores) {
+    if (consumer.driving_seconds <= 0) return alone;  // not known to take any
     return std::min(alone, consumer.cores / (consumer.driving_seconds + variant.cost(threads)));
   }
   const unsigned computing = consumer.threads > 0 ? consumer.threads : consumer.cores;

@@ -51,8 +51,7 @@ void for_each_field(RowType& row, const Field& field) {
   field("schema", row.schema, {"2; other numbers mean other keys and are refused"});
   for_each_point_field(row, field);
   field("emulates", row.emulates,
-        {"images/s of the emulated device and their source", Null{"nothing was emulated"},
-         Absent{"a row of an earlier version, which means null"}});
+        {"images/s of the emulated device and their source", Absent{"nothing was emulated"}});
   field("compute_threads", row.compute_threads,
         {"of a CPU trainer", Null{"supply; another device"}});
   field("workers_seen", row.workers_seen,

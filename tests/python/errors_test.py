@@ -150,6 +150,9 @@ class HostileErrors(unittest.TestCase):
             ({"weights": b"1" * 600}, "weights: expected"),
             ({"order": b"\1\2"}, "order: expected whole numbers"),
             ({"bach": 3}, "no setting 'bach'; did you mean batch"),
+            ({"num_workers": 2}, "num_workers: here it is threads=; feedrate.torch.DataLoader has the arguments of"),
+            ({"drop_last": True}, "drop_last: here it is last='drop';"),
+            ({"pin_memory": True}, "pin_memory: feedrate.torch.DataLoader has"),
             ({"\udcff": 3}, r"no setting ''\\udcff''"),
             ({"seed": Shown()}, r"seed: .* found \\udcff"),
         ):
@@ -160,6 +163,7 @@ class HostileErrors(unittest.TestCase):
             (lambda: feedrate.mix({3: 1}), "datasets: expected a dataset of feedrate.open or its path, found 3"),
             (lambda: feedrate.mix({mnist(): "a"}), "datasets: at place 0: expected a number, found 'a'"),
             (lambda: feedrate.Loader(None), "dataset: expected a dataset of feedrate.open or its path, found None"),
+            (lambda: feedrate.Dataset(mnist()), r"a Dataset is made by feedrate.open\(path\); found '"),
             (lambda: feedrate.open(3), "path: expected a path, found 3"),
             (lambda: feedrate.verify(None), "path: expected a path, found None"),
             (lambda: feedrate.recipe(None), "recipe: expected a name, found None"),

@@ -221,6 +221,8 @@ class Dataset:
     """A dataset on disk, opened by `feedrate.open`. Any thread may read it."""
 
     def __init__(self, native: _native.Dataset, mixed: list[tuple[str, float]] | None = None) -> None:
+        if not isinstance(native, _native.Dataset):
+            raise TypeError(f"a Dataset is made by feedrate.open(path); found {reprlib.repr(native)}")
         self._native = native
         self._mixed = mixed
         self._info = cast(DatasetInfo, native.info())

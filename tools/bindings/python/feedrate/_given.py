@@ -10,6 +10,28 @@ from typing import Any, Iterable
 from feedrate import _native
 from feedrate._data import Dataset
 
+# What PyTorch calls otherwise, in words of `feedrate.Loader`.
+_PYTORCH = {
+    "batch_size": "batch=",
+    "num_workers": "threads=",
+    "sampler": "order= or weights=",
+    "batch_sampler": "order=",
+    "drop_last": "last='drop'",
+    "std": "deviation=",
+    "generator": "seed=",
+    "worker_init_fn": "seed=, which decides every random draw",
+    "collate_fn": "transform=, called with each batch",
+    "prefetch_factor": "threads=N, which prepares N + 2 batches ahead",
+}
+_PYTORCH_ALONE = ("pin_memory", "persistent_workers", "device", "sample_transform", "timeout", "in_order")
+
+
+def expect_no_names_of_pytorch(settings: Iterable[str]) -> None:
+    for name in settings:
+        if name in _PYTORCH or name in _PYTORCH_ALONE:
+            instead = f"here it is {_PYTORCH[name]}; " if name in _PYTORCH else ""
+            raise TypeError(f"{name}: {instead}feedrate.torch.DataLoader has the arguments of PyTorch's")
+
 
 def plain(values: Any) -> Any:
     """Numbers of Python's, of which truth values can be told from others."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Iterator, Li
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, opened, shape_of
-from feedrate._given import expect_function, kept, labels_of, picks_of, plain
+from feedrate._given import expect_function, expect_no_names_of_pytorch, kept, labels_of, picks_of, plain
 from feedrate._settings import SETTINGS, takes_settings
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ class Loader(Generic[T]):
         """
         self.dataset = opened(dataset)
         expect_function("transform", transform)
+        expect_no_names_of_pytorch(settings)
         order, weights, labels = kept(order), kept(weights), kept(labels)
         given = {name: kept(value) for name, value in settings.items()}
         self._arguments = {

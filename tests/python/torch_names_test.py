@@ -298,7 +298,8 @@ class InteropNames(unittest.TestCase):
 
     def test_a_loader_says_what_it_is(self):
         said = repr(self.loader(rank=1, ranks=3))
-        self.assertRegex(said, "^feedrate.torch.DataLoader.*600 images.*, 4 batches of 64, rank 1 of 3")
+        path = r"feedrate.Dataset\('.*': 600 images, lmdb\)"
+        self.assertRegex(said, rf"^feedrate.torch.DataLoader\({path}, 4 batches of 64, rank 1 of 3\)$")
 
 
 @unittest.skipUnless(torch, "PyTorch is not installed")

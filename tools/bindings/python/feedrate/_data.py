@@ -278,7 +278,7 @@ class Dataset:
 
     def __repr__(self) -> str:
         info = self._info
-        return f"feedrate.open({info['path']!r})  # {info['images']} images, {info['format']}"
+        return f"feedrate.Dataset({info['path']!r}: {info['images']} images, {info['format']})"
 
     def __reduce__(self) -> Any:
         return (open, (self._info["path"],)) if self._mixed is None else (_mix_again, (self._mixed,))

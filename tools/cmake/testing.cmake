@@ -177,6 +177,11 @@ endif()
 
 add_test(NAME package/version_needs COMMAND ${CMAKE_SOURCE_DIR}/tests/package/version_needs_test.sh)
 set_tests_properties(package/version_needs PROPERTIES LABELS commands TIMEOUT 60)
+if(TARGET feedrate_cpu AND NOT FEEDRATE_SANITIZE) # it trains many times
+  add_test(NAME package/losses
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/package/losses_test.sh $<TARGET_FILE:feedrate>)
+  set_tests_properties(package/losses PROPERTIES LABELS commands TIMEOUT 200)
+endif()
 
 # Micro-benchmarks: bench_<name> from each tests/<folder>/<name>_bench.cpp. Run by hand, not by CTest.
 function(bench_folder name)

@@ -59,6 +59,12 @@ class Source : public formats::Kind {
   virtual bool takes_labels() const { return false; }
   /// True if everything in a directory among the inputs is read, not files of known names.
   virtual bool reads_everything() const { return false; }
+  /// What tells the inputs apart where the names, sizes and times of their files do not; otherwise
+  /// "".
+  virtual std::string identity(std::span<const std::filesystem::path> inputs) const {
+    (void)inputs;
+    return {};
+  }
   /// `inputs`: archives, files or directories as published. Throws Error if a part is missing.
   virtual std::unique_ptr<SampleStream> open(std::span<const std::filesystem::path> inputs,
                                              std::string_view split) const = 0;

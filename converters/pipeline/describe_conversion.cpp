@@ -189,6 +189,10 @@ std::vector<std::string> purpose_of(const Source& source, std::span<const fs::pa
   if (options.part.count > 1) {
     purpose.push_back(join("--part ", options.part.number, "/", options.part.count));
   }
+  if (std::string identity = source.identity(inputs); !identity.empty()) {
+    purpose.push_back(std::move(identity));
+    return purpose;
+  }
   const std::vector<fs::path> files = source.files(inputs, target.split);
   std::error_code ignored;
   // A directory in which files are looked for may get others, such as those of this conversion.

@@ -64,6 +64,14 @@ class Pipeline {
     });
   }
 
+  /// By the last stage, or once no stage is at work.
+  void save() {
+    if (!pipeline_.save) return;
+    tally_.writer = writer_.pause();
+    pipeline_.save(tally_);
+    saved_bytes_ = tally_.bytes;
+  }
+
  private:
   template <class FlowControl>
   Chunk* read(FlowControl& flow) {
@@ -129,13 +137,8 @@ class Pipeline {
       tally_.sums.resize(std::max(tally_.sums.size(), chunk.sums.size()));
       for (std::size_t i = 0; i < chunk.sums.size(); ++i) tally_.sums[i] += chunk.sums[i];
     }
-    const bool stopping = stop_requested();
-    if (pipeline_.save && (stopping || tally_.bytes - saved_bytes_ >= options_.journal_bytes)) {
-      tally_.writer = writer_.pause();
-      pipeline_.save(tally_);
-      saved_bytes_ = tally_.bytes;
-    }
-    if (stopping) throw Stopped();
+    if (tally_.bytes - saved_bytes_ >= options_.journal_bytes) save();
+    throw_if_stop_requested();
     if (options_.progress) options_.progress(tally_.read, stream_.size());
   }
 
@@ -205,7 +208,13 @@ void run_pipeline(SelectedStream& stream, Writer& writer, const PipelineOptions&
   const unsigned threads = pipeline.settings.threads != 0
                                ? pipeline.settings.threads
                                : static_cast<unsigned>(oneapi::tbb::info::default_concurrency());
-  Pipeline(stream, writer, pipeline, tally).run(threads);
+  Pipeline run(stream, writer, pipeline, tally);
+  try {
+    run.run(threads);
+  } catch (const Stopped&) {  // of whichever stage
+    run.save();
+    throw;
+  }
 }
 
 }  // namespace feedrate::converters

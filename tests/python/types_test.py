@@ -39,6 +39,10 @@ assert_type(dataset.targets, list[int])
 made = feedrate.convert("mnist", "archives", to="lmdb", out="data", shards=4)
 assert_type([split["samples"] for split in made["splits"]], list[int])
 made["split"]  # type: ignore[typeddict-item]
+written = feedrate.write("data", [(b"", 0)], classes=["cat"], processes=2, encode="png")
+assert_type([split["path"] for split in written["splits"]], list[str])
+with feedrate.Writer("data", to="lmdb") as writer:
+    assert_type(writer.add(b"", 1, "name"), None)
 assert_type(feedrate.verify("data", against="other")["complete"], bool)
 assert_type(feedrate.advise("data", target=3000)["now"]["threads"], int)
 """

@@ -92,6 +92,9 @@ void set_aside_command(CLI::App& app, std::vector<std::string>& arguments) {
   arguments.erase(mark, arguments.end());
 }
 
+// Another rank of a training, or the sender of samples, may have had the signal.
+[[noreturn]] void die_of_stop() { die_of(stop_signal() != 0 ? stop_signal() : SIGTERM); }
+
 int run(const Command& command, std::vector<std::string> arguments) {
   const std::string program = fmt::format("feedrate {}", command.name);
   name_console(program);
@@ -116,11 +119,10 @@ int run(const Command& command, std::vector<std::string> arguments) {
     expect_outputs_apart(*app);
     const int status = work();
     lost = lost_pages_of_process();
-    // Another rank of a training may have had the signal.
-    if (stop_requested()) die_of(stop_signal() != 0 ? stop_signal() : SIGTERM);
+    if (stop_requested()) die_of_stop();
     if (lost.empty()) return status;
   } catch (const Stopped&) {
-    die_of(stop_signal());
+    die_of_stop();
   } catch (const Misused& error) {
     return misuse(program, error.what(), see_help(program));
   } catch (const std::bad_alloc& error) {

@@ -42,6 +42,7 @@ from feedrate._recipes import (
     resize,
     rgb,
 )
+from feedrate._write import Writer, write
 from feedrate._native import recipes, version as __version__
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ __all__ = [
     "Loader",
     "Recipe",
     "Sample",
+    "Writer",
     "advise",
     "center_crop",
     "color_jitter",
@@ -85,4 +87,5 @@ __all__ = [
     "resize",
     "rgb",
     "verify",
+    "write",
 ]

@@ -26,7 +26,7 @@ def _text(value: object) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
-def _words(options: dict[str, object]) -> list[str]:
+def words(options: dict[str, object]) -> list[str]:
     words: list[str] = []
     for name, value in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
@@ -45,7 +45,7 @@ def _run(
         if not os.path.exists(name):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     done = subprocess.run(
-        [program(), command, *_words(options), "--json", "--", *first, *names],
+        [program(), command, *words(options), "--json", "--", *first, *names],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",

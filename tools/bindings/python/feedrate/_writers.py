@@ -1,0 +1,106 @@
+"""Processes that make samples side by side, each every so-many-th one, and send them to the program."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import traceback
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple
+
+from feedrate._converter import Channel, Converter
+from feedrate._samples import END, expect_kind, frame
+
+
+class Work(NamedTuple):
+    """What each of the processes gets."""
+
+    samples: Any  # with a length and indices
+    columns: tuple[str, str]
+    classes: int
+    pixels: bool
+    parent: int
+
+
+class _Elsewhere(Exception):
+    """The traceback of an exception in another process, as its cause."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+def _make(work: Work, indices: range, pipe: Connection) -> None:
+    channel = Channel(pipe)
+    for index in indices:
+        one = frame(index, work.samples[index], work.columns, work.classes)
+        expect_kind(index, one, work.pixels)
+        channel.send(one.head, one.image)
+        if not channel.wanted or os.getppid() != work.parent:
+            return  # without the end: a parent that was killed may be started again
+    channel.send(END)
+    channel.flush()
+
+
+def _run(work: Work, indices: range, pipe: Connection, report: Connection, others: list[Connection]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    for other in others:
+        other.close()
+    try:
+        _make(work, indices, pipe)
+        report.send(None)
+    except Exception as error:
+        text = traceback.format_exc()
+        try:
+            pickle.loads(pickle.dumps(error))
+            report.send((error, text))
+        except Exception:
+            report.send((RuntimeError(f"{type(error).__name__}: {error}"), text))
+
+
+def send_by_processes(work: Work, start: int, converter: Converter) -> None:
+    """Returns once all is sent, or the program has ended. Raises what a process raised."""
+    context = multiprocessing.get_context()
+    forks = context.get_start_method() == "fork"
+    count, size = len(converter.pipes), len(work.samples)
+    reports = [context.Pipe(duplex=False) for _ in range(count)]
+    ours = [one for one, _ in reports]
+    processes = []
+    try:
+        for turn, pipe in enumerate(converter.pipes):
+            # A fork has every pipe, and would keep it open when the process that writes it is gone.
+            others = [one for one in (*converter.pipes[turn + 1 :], *ours) if forks]
+            given = (work, range(start + turn, size, count), pipe, reports[turn][1], others)
+            process = context.Process(target=_run, args=given, daemon=True)
+            process.start()
+            processes.append(process)
+            pipe.close()
+            reports[turn][1].close()
+        _watch(ours)
+    except BaseException:
+        for process in processes:
+            process.terminate()
+        raise
+    finally:
+        for process in processes:
+            process.join()
+        for report in ours:
+            report.close()
+
+
+def _watch(left: list[Connection]) -> None:
+    """Waits until each has said that it is done, or raises what one said. Where the program has ended, they
+    notice that at their next sample."""
+    while left:
+        for report in wait(left):
+            left = [one for one in left if one is not report]
+            try:
+                said = report.recv()  # type: ignore[union-attr]
+            except EOFError:
+                raise RuntimeError(
+                    "a process that makes samples was killed; is there memory for so many of them?"
+                ) from None
+            if said is not None:
+                error, text = said
+                raise error from _Elsewhere(text)

@@ -23,8 +23,9 @@ def run(*command, **how):
 
 
 def answer(*command):
-    """The answer of a command, the last line that it prints."""
-    return json.loads(run(*command).splitlines()[-1])
+    """What a command answers in JSON: all that it prints, or the last line where other lines come before."""
+    printed = run(*command)
+    return json.loads(printed if printed.startswith("{") else printed.splitlines()[-1])
 
 
 def peer_answer(python, script, *words):

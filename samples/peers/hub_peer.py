@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Hugging Face's datasets with torch on a Parquet file, or Mosaic's streaming on MDS; see bench_hub.py.
+
+    hub_peer.py datasets|streaming PATH WORKERS BATCH SECONDS
+
+Random resized crop to 224 and mirror by torchvision, as the recipe imagenet-train. Prints {"images_per_second": …}.
+"""
+import json
+import sys
+import tempfile
+import time
+
+import torch
+from torchvision import transforms
+
+CROP = transforms.Compose([transforms.RandomResizedCrop(224), transforms.RandomHorizontalFlip(), transforms.PILToTensor()])
+
+
+def cropped(row):
+    return CROP(row["image"].convert("RGB")), row["label"]
+
+
+def cropped_batch(rows):
+    return {"image": [CROP(image.convert("RGB")) for image in rows["image"]], "label": rows["label"]}
+
+
+def of_datasets(path, place):
+    import datasets
+
+    rows = datasets.load_dataset("parquet", data_files=f"{path}/*.parquet", split="train", cache_dir=place)
+    return rows.cast_column("image", datasets.Image()).with_transform(cropped_batch)
+
+
+def of_streaming(path, place):
+    from streaming import StreamingDataset
+
+    class Cropped(StreamingDataset):
+        def __getitem__(self, index):
+            return cropped(super().__getitem__(index))
+
+    return Cropped(local=path, shuffle=True, batch_size=BATCH)
+
+
+KIND, PATH, WORKERS, BATCH, SECONDS = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:5]), float(sys.argv[5])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as place:
+        rows = {"datasets": of_datasets, "streaming": of_streaming}[KIND](PATH, place)
+        how = {"shuffle": True} if KIND == "datasets" else {}
+        loader = torch.utils.data.DataLoader(rows, batch_size=BATCH, num_workers=WORKERS, persistent_workers=True, **how)
+        images, start = 0, None
+        while True:
+            for batch in loader:  # the first epoch warms up
+                now = time.perf_counter()
+                if start is None:
+                    continue
+                images += len(batch["label"] if isinstance(batch, dict) else batch[1])
+                if now - start > SECONDS:
+                    print(json.dumps({"images_per_second": images / (now - start)}), flush=True)
+                    return
+            start = start or time.perf_counter()
+
+
+main()

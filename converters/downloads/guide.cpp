@@ -6,6 +6,15 @@ namespace {
 constexpr std::string_view imagenet_commands[] = {
     "feedrate convert imagenet . --split train --to recordio --out imagenet/train",
     "feedrate convert imagenet . --split val --to recordio --out imagenet/val"};
+constexpr std::string_view hub_commands[] = {
+    "hf download ILSVRC/imagenet-1k --repo-type dataset --local-dir .",
+    "feedrate load data/train-00000-of-00294.parquet --recipe imagenet-train  # where it lies",
+    "feedrate convert dataset data/train-00000-of-00294.parquet --to recordio --out imagenet/train",
+    "feedrate convert dataset data/validation-00000-of-00014.parquet --to recordio "
+    "--out imagenet/val"};
+constexpr std::string_view mds_commands[] = {
+    "feedrate load mds --recipe imagenet-train  # where it lies",
+    "feedrate convert dataset mds --to recordio --out mine"};
 constexpr std::string_view kaggle_commands[] = {
     "unzip -j imagenet-object-localization-challenge.zip LOC_val_solution.csv",
     "feedrate convert folder imagenet-object-localization-challenge.zip --split train "
@@ -36,6 +45,9 @@ constexpr SourceGuide guides[] = {
     {"ImageNet (ILSVRC2012)",
      "ILSVRC2012_img_train.tar, ILSVRC2012_img_val.tar, ILSVRC2012_devkit_t12.tar.gz",
      "https://image-net.org/download (an account)", imagenet_commands},
+    {"ImageNet (and others) from the Hugging Face Hub",
+     "data/train-00000-of-00294.parquet … and data/validation-00000-of-00014.parquet …",
+     "https://huggingface.co/datasets/ILSVRC/imagenet-1k (an account)", hub_commands},
     {"ImageNet as Kaggle ships it", "imagenet-object-localization-challenge.zip",
      "https://www.kaggle.com/c/imagenet-object-localization-challenge (an account)",
      kaggle_commands},
@@ -46,6 +58,8 @@ constexpr SourceGuide guides[] = {
      places_commands},
     {"iNaturalist 2021", "train.tar.gz, val.tar.gz", "https://github.com/visipedia/inat_comp",
      inaturalist_commands},
+    {"MDS of Mosaic's streaming", "index.json and its shards, in a directory such as mds",
+     "what MDSWriter wrote", mds_commands},
     {"CIFAR-10 (and CIFAR-100)", "fetched", "https://www.cs.toronto.edu/~kriz/cifar.html",
      cifar10_commands},
     {"MNIST (and Fashion-MNIST)", "fetched", "https://ossci-datasets.s3.amazonaws.com/mnist/",

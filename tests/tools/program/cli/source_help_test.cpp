@@ -2,6 +2,7 @@
 
 #include "tools/program/cli/source_help.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,6 +11,8 @@
 #include "converters/synth.h"
 #include "formats/dataset.h"
 #include "tests/converters/make_archive.h"
+#include "tests/support/make_mds.h"
+#include "tests/support/make_parquet.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 
@@ -40,6 +43,25 @@ const std::map<std::string_view, void (*)(const fs::path& directory)> layouts = 
        for (const auto& file : fs::directory_iterator(directory / "made")) {
          fs::rename(file.path(), directory / file.path().filename());
        }
+     }},
+    {"ImageNet (and others) from the Hugging Face Hub",
+     [](const fs::path& directory) {
+       fs::create_directory(directory / "data");
+       const std::map<std::string, std::int64_t> splits{
+           {"train", 294}, {"validation", 14}, {"test", 28}};
+       for (const auto& [split, shards] : splits) {
+         for (std::int64_t shard = 0; shard < shards; ++shard) {
+           const std::int64_t label = split == "test" ? -1 : shard % 9;
+           const Buffer file = make_parquet({{jpeg(static_cast<std::uint32_t>(shard)), label}});
+           write(
+               directory / "data" / fmt::format("{}-{:05}-of-{:05}.parquet", split, shard, shards),
+               std::string(as_text(file)));
+         }
+       }
+     }},
+    {"MDS of Mosaic's streaming",
+     [](const fs::path& directory) {
+       make_mds(directory / "mds", {{{jpeg(1), 0}, {jpeg(2), 1}}, {{jpeg(3), 0}}});
      }},
     {"ImageNet as Kaggle ships it",
      [](const fs::path& directory) {
@@ -107,7 +129,9 @@ TEST(CommandsHelpSources, every_row_reads_the_files_that_it_names) {
     layouts.at(guide.name)(directory.path());
     int converted = 0;
     for (const std::string_view command : guide.commands) {
-      if (!command.starts_with("feedrate convert ")) continue;  // a download or unzip
+      const bool ours =
+          command.starts_with("feedrate convert ") || command.starts_with("feedrate load ");
+      if (!ours) continue;  // a download or unzip
       const Said said =
           run_program("/bin/sh", {"-c", join("cd '", directory.path().string(), "' && '",
                                              program_under_test(), "'", command.substr(8))});

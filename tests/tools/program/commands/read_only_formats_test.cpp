@@ -1,0 +1,137 @@
+// Parquet and MDS, which are only read: whatever is loaded or converted from them is what comes from
+// RecordIO of the same samples, for any rank, from any position and after a kill.
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats/codec.h"
+#include "tests/support/make_mds.h"
+#include "tests/support/make_parquet.h"
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+
+namespace feedrate::tools {
+namespace {
+
+using namespace formats;
+using namespace testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::uint32_t rows_in_all = 90;
+
+std::string jpeg(std::uint32_t number) {
+  Buffer encoded;
+  jpeg_codec.encode(make_image({30, 31, 3}, number), encoded);
+  return std::string(as_text(encoded));
+}
+
+void make_parquet_set(const fs::path& directory) {
+  fs::create_directories(directory);
+  for (std::uint32_t shard = 0; shard < 3; ++shard) {
+    std::vector<ParquetRow> rows;
+    for (std::uint32_t i = shard; i < rows_in_all; i += 3) rows.push_back({jpeg(i), i % 7});
+    const Buffer file = make_parquet(rows, {.rows_a_group = 10});
+    std::ofstream(directory / join("train-0000", shard, "-of-00003.parquet"), std::ios::binary)
+        << as_text(file);
+  }
+}
+
+void make_mds_set(const fs::path& directory) {
+  std::vector<std::vector<MdsRow>> shards(3);
+  for (std::uint32_t i = 0; i < rows_in_all; ++i) shards[i / 31].push_back({jpeg(i), i % 7});
+  make_mds(directory, shards);
+}
+
+struct Format {
+  std::string name;
+  void (*make)(const fs::path& directory);
+};
+
+// GoogleTest would print addresses into the name of the test.
+void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
+
+class CommandsReadOnlyFormats : public ::testing::TestWithParam<Format> {
+ protected:
+  void SetUp() override {
+    GetParam().make(directory_ / "data");
+    run({"convert", "dataset", data_, "--to", "recordio", "--shards", "4", "--out", plain_});
+  }
+  static Said run(const std::vector<std::string>& words) {
+    Said said = feedrate(words);
+    EXPECT_EQ(said.code, 0) << said.errors;
+    return said;
+  }
+  static std::string digest(const std::string& path, std::vector<std::string> words) {
+    words.insert(words.begin(), {"load", path, "--batch", "8", "--json"});
+    return json::parse(run(words).output).at("digest");
+  }
+  // The files of two datasets but for the sidecar, which tells how it was made.
+  void expect_same_files(const fs::path& one, const fs::path& other) const {
+    int files = 0;
+    for (const auto& entry : fs::directory_iterator(one)) {
+      if (entry.path().extension() != ".rec") continue;
+      EXPECT_EQ(slurp(entry.path()), slurp(other / entry.path().filename())) << entry.path();
+      ++files;
+    }
+    EXPECT_EQ(files, 4);
+  }
+
+  TempDirectory directory_;
+  std::string data_ = (directory_ / "data").string();
+  std::string plain_ = (directory_ / "plain").string();
+};
+
+TEST_P(CommandsReadOnlyFormats, ranks_and_later_starts_load_what_they_load_from_recordio) {
+  const std::vector<std::vector<std::string>> ways{
+      {},
+      {"--threads", "3", "--epochs", "2"},
+      {"--rank", "0", "--ranks", "2", "--last", "drop"},
+      {"--rank", "1", "--ranks", "2", "--last", "drop"},
+      {"--from", "1:24", "--epochs", "3"},
+      {"--from", "0:24", "--rank", "1", "--ranks", "3", "--last", "wrap"}};
+  std::set<std::string> all;
+  for (const std::vector<std::string>& way : ways) {
+    const std::string found = digest(data_, way);
+    EXPECT_EQ(found, digest(plain_, way));
+    all.insert(found);
+  }
+  EXPECT_EQ(all.size(), ways.size() - 1) << "each loads something else, but for more epochs";
+}
+
+TEST_P(CommandsReadOnlyFormats, parts_of_a_conversion_join_to_the_whole) {
+  const std::string out = (directory_ / "parts").string();
+  for (const char* part : {"2/2", "1/2"}) {
+    run({"convert", "dataset", data_, "--to", "recordio", "--shards", "4", "--part", part, "--out",
+         out});
+  }
+  run({"convert", "--join", out});
+  expect_same_files(plain_, out);
+}
+
+TEST_P(CommandsReadOnlyFormats, a_conversion_that_was_stopped_goes_on) {
+  const std::string out = (directory_ / "stopped").string();
+  const std::vector<std::string> words{"convert",  "dataset", data_,   "--to", "recordio",
+                                       "--shards", "4",       "--out", out};
+  Started started(program_under_test(), words);
+  while (!fs::exists(out + ".partial") && !fs::exists(out)) usleep(200);
+  started.send(SIGTERM);
+  started.finish();
+  if (fs::exists(out)) fs::remove_all(out);  // it was faster than the signal
+  std::vector<std::string> again = words;
+  again.emplace_back("--resume");
+  run(again);
+  expect_same_files(plain_, out);
+}
+
+INSTANTIATE_TEST_SUITE_P(, CommandsReadOnlyFormats,
+                         ::testing::Values(Format{"parquet", make_parquet_set},
+                                           Format{"mds", make_mds_set}),
+                         [](const auto& format) { return format.param.name; });
+
+}  // namespace
+}  // namespace feedrate::tools

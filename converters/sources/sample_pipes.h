@@ -4,7 +4,7 @@
 // what they are.
 //
 //   {"split": "train", "origin": "mine", "samples": 60000, "pixels": false, "identity": "…",
-//    "classes": 2, "class_names": ["cat", "dog"], "asks": "/dev/fd/5", "pipes": ["/dev/fd/6", …]}
+//    "classes": 2, "class_names": ["cat", "dog"], "asks": "/proc/self/fd/5", "pipes": ["/proc/self/fd/6", …]}
 //
 // Once it wants samples, the converter writes the index of the first one into `asks`, as u64. From
 // there on each comes through the next pipe in turn, so that several processes can make them:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -53,6 +54,20 @@ class Pixels:
         return memoryview(bytes(data)).cast("B", shape)
 
 
+class Numbers:
+    """Images that can be made in any process."""
+
+    def __init__(self, count, seconds=0):
+        self.count, self.seconds = count, seconds
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        time.sleep(self.seconds)
+        return Pixels([index % 256] * 12, 2, 2, 3), index % 5
+
+
 class Dies(Rows):
     def __getitem__(self, index):
         if index == 5:
@@ -89,6 +104,39 @@ class InteropWrite(unittest.TestCase):
             feedrate.write(path, Rows(items), classes=classes, shards=4, processes=processes)
             made.append(files_of(path))
         self.same(*made)
+
+    def test_processes_are_started_in_any_way(self):
+        rows = Numbers(200)
+        made, before = [], multiprocessing.get_start_method()
+        try:
+            for method in ("fork", "spawn", "forkserver"):
+                multiprocessing.set_start_method(method, force=True)
+                feedrate.write(self.out(method), rows, processes=3)
+                made.append(files_of(self.out(method)))
+        finally:
+            multiprocessing.set_start_method(before, force=True)
+        feedrate.write(self.out("alone"), rows)
+        for one in made:
+            self.same(one, files_of(self.out("alone")))
+
+    def test_ctrl_c_ends_all_processes_and_keeps_what_was_done(self):
+        code = "import sys, feedrate; from write_test import Numbers; feedrate.write(sys.argv[1], Numbers(900, 0.01), processes=2)"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        words = [sys.executable, "-W", "ignore", "-c", code, self.out()]
+        with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, start_new_session=True) as writing:
+            deadline = time.monotonic() + patience
+            while not os.path.exists(self.out() + ".partial"):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            time.sleep(0.5)
+            os.killpg(writing.pid, signal.SIGINT)
+            self.assertIn(b"KeyboardInterrupt", writing.communicate(timeout=patience)[1])
+        with self.assertRaises(ProcessLookupError):
+            os.killpg(writing.pid, 0)
+        self.assertFalse(os.path.exists(self.out()))
+        feedrate.write(self.out(), Numbers(900), processes=2, resume=True)
+        feedrate.write(self.out("never-stopped"), Numbers(900))
+        self.same(files_of(self.out("never-stopped")), files_of(self.out()))
 
     def test_parts_join_to_what_one_call_writes(self):
         items, classes = pictures()

@@ -58,14 +58,14 @@ class Converter:
             _widen(pipe)
         self._printed, self._said = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         with tempfile.TemporaryFile() as file:
-            names = [f"/dev/fd/{of.fileno()}" for of in (asked, *(of for of, _ in data))]
+            names = [f"/proc/self/fd/{of.fileno()}" for of in (asked, *(of for of, _ in data))]
             values = {**description.values, "asks": names[0], "pipes": names[1:]}
             file.write(json.dumps(values).encode())
             file.flush()
             inherited = [asked, file, *(of for of, _ in data)]
             self._process = subprocess.Popen(
                 [program(), "convert", *words(options), "--json", "--", "samples"]
-                + [f"/dev/fd/{file.fileno()}"],
+                + [f"/proc/self/fd/{file.fileno()}"],
                 stdin=subprocess.DEVNULL,
                 stdout=self._printed,
                 stderr=self._said,

@@ -124,7 +124,7 @@ def write(
     try:
         start = converter.first_wanted()
         if start is not None and processes > 1:
-            work = Work(samples, columns, description.count, begin.pixels, os.getpid())
+            work = Work(samples, columns, description.count, begin.pixels)
             send_by_processes(work, start, converter)
         elif start is not None:
             channel = Channel(converter.pipes[0])

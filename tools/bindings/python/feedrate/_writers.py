@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import signal
+import time
 import traceback
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
 from feedrate._converter import Channel, Converter
 from feedrate._samples import END, expect_kind, frame
+
+
+_LOOK_SECONDS = 1  # between two looks whether the parent lives
 
 
 class Work(NamedTuple):
@@ -21,7 +24,6 @@ class Work(NamedTuple):
     columns: tuple[str, str]
     classes: int
     pixels: bool
-    parent: int
 
 
 class _Elsewhere(Exception):
@@ -33,12 +35,18 @@ class _Elsewhere(Exception):
 
 def _make(work: Work, indices: range, pipe: Connection) -> None:
     channel = Channel(pipe)
+    parent = multiprocessing.parent_process()
+    looked = time.monotonic()
     for index in indices:
         one = frame(index, work.samples[index], work.columns, work.classes)
         expect_kind(index, one, work.pixels)
         channel.send(one.head, one.image)
-        if not channel.wanted or os.getppid() != work.parent:
-            return  # without the end: a parent that was killed may be started again
+        if not channel.wanted:
+            return
+        if parent is not None and time.monotonic() > looked + _LOOK_SECONDS:
+            looked = time.monotonic()
+            if not parent.is_alive():
+                return  # without the end: it may be started again, to go on
     channel.send(END)
     channel.flush()
 

@@ -1,8 +1,8 @@
 """decode="device": packed JPEGs decoded by the plug-in, on a GPU that is emulated: its memory is the
 process's own, so that PyTorch for processors can hold its tensors."""
 
+import array
 import contextlib
-import ctypes
 import os
 import pickle
 import shutil
@@ -53,8 +53,8 @@ def decoded(loader):
         size = len(batch.images._native)
         for side in loader.image_shape:
             size *= side
-        memory = (ctypes.c_uint8 * size)()
-        decoder.decode(batch.images._native, ctypes.addressof(memory), 0)
+        memory = array.array("B", bytes(size))
+        decoder.decode(batch.images._native, memory.buffer_info()[0], 0)
         made.append((bytes(memory), batch.labels.tobytes(), batch.indices.tobytes()))
     decoder.wait()
     return made

@@ -33,7 +33,9 @@ void check_precision(const std::string& precision) {
   }
   // Without instructions for it, bf16 would be slower than fp32.
   if (precision == "bf16" && !cpu::multiplies_bf16()) {
-    throw Error("this processor has no instructions for bf16 (avx512_bf16); use --precision fp32");
+    throw Error(
+        "this processor has no instructions for bf16 that the cpu backend uses (x86-64's "
+        "avx512_bf16); use --precision fp32");
   }
 }
 

@@ -227,7 +227,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   Sidecar sidecar = describe(source, target, options, run.info());
   complete(sidecar, tally, conversion);
   if (whole) {
-    add_notes(sidecar, conversion);
+    complete_whole(sidecar, conversion);
     add_crop_index(directory.path(), sidecar, options.threads, options.progress);
   }
   sidecar.files = files_beside(directory.path());

@@ -1,6 +1,7 @@
 #include "converters/pipeline/describe_conversion.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
@@ -147,7 +148,13 @@ void complete(Sidecar& sidecar, const Tally& tally, const Conversion& conversion
   sidecar.details_digest = tally.details.text();
 }
 
-void add_notes(Sidecar& sidecar, const Conversion& conversion) {
+void complete_whole(Sidecar& sidecar, const Conversion& conversion) {
+  // Negative and very large labels are not counted.
+  const auto counted =
+      std::accumulate(sidecar.class_counts.begin(), sidecar.class_counts.end(), std::uint64_t{0});
+  if (sidecar.classes == 0 && counted == sidecar.count) {
+    sidecar.classes = static_cast<std::uint32_t>(sidecar.class_counts.size());
+  }
   if (conversion.mended != 0) {
     sidecar.notes.push_back(
         join(conversion.mended, " CMYK or misnamed images were encoded anew as RGB JPEG"));

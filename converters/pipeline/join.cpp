@@ -136,7 +136,7 @@ Conversion join_parts(PartialDirectory& directory) {
   conversion.checked =
       std::ranges::find(sidecar->options, no_check_option) == sidecar->options.end();
   complete(*sidecar, all, conversion);
-  add_notes(*sidecar, conversion);
+  complete_whole(*sidecar, conversion);
   add_crop_index(directory.path(), *sidecar, 0);
   sidecar->files = files_beside(directory.path());
   write_sidecar(directory.path(), *sidecar);

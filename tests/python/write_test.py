@@ -154,6 +154,7 @@ class InteropWrite(unittest.TestCase):
         for index, image in enumerate(images):
             self.assertEqual(dataset[index].image.tobytes(), image)
             self.assertEqual(dataset[index].label, index)
+        self.assertEqual(dataset.info["classes"], 6)
         grey = self.out("grey")
         feedrate.write(grey, [(Pixels(bytes(6), 2, 3), 0)], to="lmdb")
         self.assertEqual(feedrate.open(grey)[0].image.shape, (2, 3, 1))
@@ -263,6 +264,11 @@ feedrate.write(sys.argv[1], slowly(), classes=eval(sys.argv[3]))
             feedrate.write(self.out(), items, colour="red")
         with self.assertRaisesRegex(ValueError, "processes: expected 1"):
             feedrate.write(self.out(), iter(items), processes=2)
+        for wrong in ({"columns": "img"}, {"columns": ("img",)}, {"split": 3}, {"processes": 2.0}):
+            with self.subTest(wrong), self.assertRaises(TypeError):
+                feedrate.write(self.out(), items, **wrong)
+        with self.assertRaisesRegex(ValueError, "out: the path says"):
+            feedrate.write(self.out(), items, out="elsewhere")
         with self.assertRaisesRegex(TypeError, "classes: expected how many"):
             feedrate.write(self.out(), items, classes="cat")
         self.assertFalse(os.path.exists(self.out()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import reprlib
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ _Classes = Union[int, Sequence[str], None]
 _COLUMNS = ("image", "label")
 _ORIGIN = "python"
 _REFUSED = {
+    "out": "the path says where the dataset appears",
     "shuffle": "the samples are written in the order in which they come: shuffle what is given",
     "join": "joins the parts of a conversion: feedrate.convert() and the program do that",
     "labels": "the labels come with the samples",
@@ -43,6 +45,17 @@ def _expect_classes(classes: object) -> None:
     if isinstance(classes, (list, tuple)) and classes and all(isinstance(one, str) for one in classes):
         return
     raise TypeError(f"classes: expected how many, or a list of their names, found {reprlib.repr(classes)}")
+
+
+def _expect_columns(columns: object) -> None:
+    if isinstance(columns, (list, tuple)) and [isinstance(one, str) for one in columns] == [True, True]:
+        return
+    raise TypeError(f"columns: expected the names of image and label, found {reprlib.repr(columns)}")
+
+
+def _expect_split(split: object) -> None:
+    if not isinstance(split, str) or not split:
+        raise TypeError(f"split: expected a name, found {reprlib.repr(split)}")
 
 
 def _classes_of(samples: Any, column: str) -> list[str] | None:
@@ -105,7 +118,10 @@ def write(
     at `path`, and `path` + ".partial" holds what `resume=True` goes on from. Parts, as in `part="auto"`, share
     the work among machines as those of `convert` do."""
     _expect_classes(classes)
+    _expect_split(split)
     indexed = hasattr(samples, "__getitem__") and hasattr(samples, "__len__") and not isinstance(samples, Mapping)
+    _expect_columns(columns)
+    processes = operator.index(processes)
     if processes < 1 or (processes > 1 and not indexed):
         raise ValueError(
             f"processes: expected 1, or more for samples with a length and indices, found {processes}"
@@ -175,6 +191,7 @@ class Writer:
         **options: object,
     ) -> None:
         _expect_classes(classes)
+        _expect_split(split)
         if options.get("resume"):
             raise ValueError("resume: only write() knows which samples come again")
         self._options = _options(path, to, options)

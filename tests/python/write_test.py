@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 import feedrate
 from support import folder, patience, place
@@ -224,6 +225,37 @@ feedrate.write(sys.argv[1], slowly(), classes=eval(sys.argv[3]))
         whole = self.out("never-killed")
         feedrate.write(whole, iter(items), classes=classes)
         self.same(files_of(whole), files_of(self.out()))
+
+    def test_processes_do_not_outlive_who_started_them(self):
+        code = "import sys, feedrate; from write_test import Numbers; feedrate.write(sys.argv[1], Numbers(9000, 0.01), processes=2)"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        words = [sys.executable, "-W", "ignore", "-c", code, self.out()]
+        with subprocess.Popen(words, env=environment, start_new_session=True) as killed:
+            deadline = time.monotonic() + patience
+            while not os.path.exists(self.out() + ".partial"):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            time.sleep(0.5)
+            killed.kill()
+        while True:
+            try:
+                os.killpg(killed.pid, 0)
+            except ProcessLookupError:
+                break
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        self.assertFalse(os.path.exists(self.out()))
+
+    def test_processes_of_a_launcher_share_the_work(self):
+        def as_rank(rank):
+            with unittest.mock.patch.dict(os.environ, {"RANK": rank, "WORLD_SIZE": "2"}):
+                feedrate.write(self.out(), Numbers(100), shards=8, part="auto")
+
+        as_rank("0")
+        self.assertFalse(os.path.exists(self.out()))
+        as_rank("1")
+        feedrate.write(self.out("by-one"), Numbers(100), shards=8)
+        self.same(files_of(self.out("by-one")), files_of(self.out()))
 
     def test_does_not_go_on_with_other_samples(self):
         items, classes = pictures()

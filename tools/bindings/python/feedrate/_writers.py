@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import pickle
 import signal
@@ -55,16 +56,22 @@ def _run(work: Work, indices: range, pipe: Connection, report: Connection, other
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     for other in others:
         other.close()
+    said = None
     try:
         _make(work, indices, pipe)
-        report.send(None)
     except Exception as error:
-        text = traceback.format_exc()
-        try:
-            pickle.loads(pickle.dumps(error))
-            report.send((error, text))
-        except Exception:
-            report.send((RuntimeError(f"{type(error).__name__}: {error}"), text))
+        said = (_portable(error), traceback.format_exc())
+    with contextlib.suppress(BrokenPipeError):  # who started this process is gone
+        report.send(said)
+
+
+def _portable(error: Exception) -> Exception:
+    """An exception that can be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 def send_by_processes(work: Work, start: int, converter: Converter) -> None:

@@ -42,19 +42,21 @@ from feedrate._recipes import (
     resize,
     rgb,
 )
-from feedrate._write import Writer, write
 from feedrate._native import recipes, version as __version__
 
 if TYPE_CHECKING:
     from feedrate import torch as torch
+    from feedrate._write import Writer as Writer, write as write
 
 
 def __getattr__(name: str) -> Any:
-    """feedrate.torch, which imports PyTorch, when it is first used."""
-    if name == "torch":
-        import importlib
+    """What imports PyTorch, or much of Python's library, when it is first used."""
+    import importlib
 
+    if name == "torch":
         return importlib.import_module("feedrate.torch")
+    if name in ("Writer", "write"):
+        return getattr(importlib.import_module("feedrate._write"), name)
     raise AttributeError(f"module 'feedrate' has no attribute {name!r}")
 
 

@@ -43,6 +43,8 @@ class Container : public Kind {
   /// Rebuilds the index files beside the data at `path` from the data alone, and returns their
   /// paths. Throws Error on damage, and for a container without index files.
   virtual std::vector<std::filesystem::path> write_index(const std::filesystem::path& path) const;
+  /// True when samples are ranges of a few large files, so that they can be read from a server.
+  virtual bool reads_ranges() const { return false; }
   /// True when samples keep their bounding boxes. `convert` refuses others.
   virtual bool holds_boxes() const { return false; }
 };

@@ -10,14 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "formats/io/late_bytes.h"
 #include "formats/sample.h"
 #include "formats/sidecar.h"
 
 namespace feedrate::formats {
 
+class StandIn;
+
 /// Memory that a reader grows and uses for one sample at a time. One for each reading thread.
 struct Scratch {
   Buffer bytes;
+  Held held;  // of late bytes, those of the sample
   std::string name;
   std::vector<Box> boxes;
   std::vector<float> labels;
@@ -39,6 +43,9 @@ struct DatasetInfo {
   std::uint32_t classes = 0;       // 0 when not stated; see count_classes
   ClassNames class_names;          // empty when not known
   std::optional<Sidecar> sidecar;  // feedrate.json beside the data, when it is there
+  std::shared_ptr<const StandIn> stand_in = {};  // where the files are a server's, else null
+
+  bool is_remote() const { return stand_in != nullptr; }
 };
 
 /// Where a sample is stored.
@@ -60,6 +67,8 @@ class Dataset {
  public:
   virtual ~Dataset() = default;
   const DatasetInfo& info() const { return info_; }
+  /// Says that the files are a server's, and keeps what stands in for them. Before any thread reads.
+  void keep(std::shared_ptr<const StandIn> stand_in) { info_.stand_in = std::move(stand_in); }
   std::uint64_t size() const { return info_.size; }
 
   /// The datasets that this one joins, in order; none for a dataset of its own. Any thread.
@@ -131,6 +140,9 @@ class Dataset {
 std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path);
 /// The same without expect_whole(): for what says what is wrong with a dataset, or mends it.
 std::unique_ptr<Dataset> open_as_found(const std::filesystem::path& path);
+
+/// Throws Error where the path is a URL: for what needs the files themselves.
+void expect_local(const std::filesystem::path& path);
 
 /// Throws Error when a dataset holds another number of samples than its sidecar states: some
 /// formats look whole when files, or whole records at the end, are gone. A file that was opened by

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "formats/base/shown_path.h"
+
 namespace feedrate::formats {
 
 class Error : public std::runtime_error {
@@ -33,7 +35,7 @@ std::string text(const T& part) {
   } else if constexpr (std::convertible_to<T, std::string_view>) {
     return std::string(std::string_view(part));
   } else if constexpr (std::same_as<T, std::filesystem::path>) {
-    return part.string();
+    return shown_path(part);
   } else {
     return std::to_string(part);
   }

@@ -9,6 +9,7 @@
 
 #include "formats/digests/fingerprint.h"
 #include "formats/io/file.h"
+#include "formats/io/late_bytes.h"
 
 namespace feedrate::formats {
 
@@ -17,6 +18,7 @@ std::uint64_t file_probe(const std::filesystem::path& file) {
   const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!opened || fstat(opened.number(), &status) != 0) return 0;
+  if (const auto late = late_bytes_of({status.st_dev, status.st_ino})) return late->version();
   std::array<std::byte, 4096> block{};
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t last = size - std::min<std::uint64_t>(size, block.size());

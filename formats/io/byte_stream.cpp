@@ -15,6 +15,7 @@
 #include "formats/io/archive_handle.h"
 #include "formats/io/file.h"
 #include "formats/io/gzip.h"
+#include "formats/io/late_bytes.h"
 #include "formats/io/mapped_file.h"
 
 namespace feedrate::formats {
@@ -45,16 +46,20 @@ struct OpenFile {
   std::filesystem::path path;
   Descriptor descriptor;
   bool regular = false;
-  std::uint64_t size = 0;  // of a regular file
+  std::shared_ptr<LateBytes> late = nullptr;  // of a regular file
+  std::uint64_t size = 0;                     // of a regular file
 };
 
 OpenFile open_file(const std::filesystem::path& path) {
-  OpenFile file{path, open_to_read(path), false, 0};
+  OpenFile file{path, open_to_read(path)};
   struct stat status {};
   if (::fstat(file.descriptor.number(), &status) != 0) fail_errno(path, "cannot stat", errno);
   if (S_ISDIR(status.st_mode)) fail(path, "is a directory; expected an archive or a data file");
   file.regular = S_ISREG(status.st_mode);
-  if (file.regular) file.size = static_cast<std::uint64_t>(status.st_size);
+  if (file.regular) {
+    file.size = static_cast<std::uint64_t>(status.st_size);
+    file.late = late_bytes_of({status.st_dev, status.st_ino});
+  }
   return file;
 }
 
@@ -150,6 +155,49 @@ class MappedStream final : public ByteStream {
   std::size_t given_back_ = 0;  // bytes at the front of the file
 };
 
+// Late bytes, in blocks that are let go with the next call: the first is small, because many readers
+// only want to see how a file begins.
+class LateStream final : public ByteStream {
+ public:
+  LateStream(std::filesystem::path path, std::shared_ptr<LateBytes> late)
+      : path_(std::move(path)), late_(std::move(late)) {}
+
+  bool seekable() const override { return true; }
+  std::uint64_t size() const override { return late_->map().size(); }
+
+ private:
+  Bytes fetch() override {
+    const Bytes map = late_->map();
+    const Bytes rest = map.subspan(position_);
+    const Bytes block =
+        rest.first(std::min(rest.size(), position_ == 0 ? block_bytes : late_piece_bytes));
+    if (!block.empty()) late_->ask(block);
+    position_ += block.size();
+    const Bytes next = map.subspan(position_);
+    if (block.size() == late_piece_bytes)
+      late_->ask(next.first(std::min(next.size(), late_piece_bytes)));
+    try {
+      block_ = hold(block);
+    } catch (const Error& error) {
+      fail(path_, error.what());
+    }
+    return block;
+  }
+
+  std::uint64_t do_skip(std::uint64_t count) override {
+    count = std::min<std::uint64_t>(count, size() - position_);
+    position_ += count;
+    return count;
+  }
+
+  void do_seek(std::uint64_t position) override { position_ = std::min(position, size()); }
+
+  std::filesystem::path path_;
+  std::shared_ptr<LateBytes> late_;
+  Held block_;
+  std::uint64_t position_ = 0;
+};
+
 // bzip2, xz or zstd by libarchive's filters, which check the checksums of these three.
 class FilterStream final : public ByteStream {
  public:
@@ -198,6 +246,7 @@ void ByteStream::seek(std::uint64_t position) {
 namespace {
 
 std::unique_ptr<ByteStream> stream_of(OpenFile file) {
+  if (file.late != nullptr) return std::make_unique<LateStream>(file.path, std::move(file.late));
   std::array<std::byte, longest_signature> start{};
   const ssize_t found =
       file.regular ? ::pread(file.descriptor.number(), start.data(), start.size(), 0) : 0;

@@ -14,6 +14,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/stop.h"
+#include "formats/io/late_bytes.h"
 #include "formats/io/replace.h"
 
 namespace feedrate::formats {
@@ -166,6 +167,19 @@ void read_file(const fs::path& path, Buffer& content) {
   }
 }
 
+namespace {
+
+void each_late_block(const LateBytes& late, const std::function<void(Bytes)>& take) {
+  HeldWindow window(late.map());
+  for (std::size_t at = 0; at < late.map().size(); at += late_piece_bytes) {
+    const std::size_t size = std::min(late.map().size() - at, late_piece_bytes);
+    window.need(at, size);
+    take(late.map().subspan(at, size));
+  }
+}
+
+}  // namespace
+
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage) {
   // Called for every small image: building a path, which costs an allocation, waits until an error.
   const Descriptor file(::openat(directory.number(), name, reading));
@@ -177,6 +191,11 @@ Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storag
   if (!S_ISREG(status.st_mode)) throw Error("is not a regular file");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (storage.size() < size) storage.resize(size);
+  if (const auto late = late_bytes_of({status.st_dev, status.st_ino})) {
+    auto to = storage.begin();
+    each_late_block(*late, [&](Bytes block) { to = std::ranges::copy(block, to).out; });
+    return Bytes(storage).first(size);
+  }
   std::size_t filled = 0;
   while (filled < size) {
     const ssize_t got = ::read(file.number(), storage.data() + filled, size - filled);
@@ -186,6 +205,24 @@ Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storag
     filled += static_cast<std::size_t>(got);
   }
   return Bytes(storage).first(size);
+}
+
+void each_block(const fs::path& path, const std::function<void(Bytes)>& take) {
+  const Descriptor file = open_to_read(path);
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
+  if (const auto late = late_bytes_of({status.st_dev, status.st_ino})) {
+    try {
+      return each_late_block(*late, take);
+    } catch (const Error& error) {
+      fail(path, error.what());
+    }
+  }
+  Buffer buffer(output_buffer);
+  std::uint64_t position = 0;
+  while (const std::size_t count = read_some(file, path, position, buffer)) {
+    take(Bytes(buffer).first(count));
+  }
 }
 
 std::string read_text(const fs::path& path) {

@@ -94,6 +94,9 @@ void read_file(const std::filesystem::path& path, Buffer& content);
 /// knows.
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage);
 std::string read_text(const std::filesystem::path& path);
+/// Calls `take` for one block of the file after the other. They are read, not mapped: copying into the
+/// processor's cache costs half as much as a map's page faults.
+void each_block(const std::filesystem::path& path, const std::function<void(Bytes block)>& take);
 /// Lets `write` fill a file beside `path`, syncs it to disk and renames it to `path`: readers see
 /// the old file or the new one, whole. On failure the old file stays and nothing else is left.
 void replace_file(const std::filesystem::path& path,

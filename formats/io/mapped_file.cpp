@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cerrno>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
@@ -37,11 +40,32 @@ void advise(Bytes map, int advice) {
   if (!map.empty()) ::madvise(const_cast<std::byte*>(map.data()), map.size(), advice);
 }
 
+// More is not kept of files that are read from a server as a whole, by readers that know nothing of parts.
+constexpr std::uint64_t max_held = std::uint64_t{1} << 30;
+std::atomic<std::uint64_t> bytes_held{0};
+
 }  // namespace
+
+struct MappedFile::Late {
+  explicit Late(std::shared_ptr<LateBytes> of) : bytes(std::move(of)) {}
+  ~Late() { bytes_held.fetch_sub(counted); }
+
+  std::shared_ptr<LateBytes> bytes;
+  std::once_flag once;
+  std::vector<Held> all;
+  std::uint64_t counted = 0;
+};
+
+MappedFile::MappedFile() = default;
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
   const Descriptor file = open_to_read(path);
   state_ = regular_state(file, path);
+  if (auto late = late_bytes_of({state_.device, state_.inode})) {
+    bytes_ = late->map();
+    late_ = std::make_unique<Late>(std::move(late));
+    return;
+  }
   const auto size = static_cast<std::size_t>(state_.size);
   if (size == 0) return;
   void* at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
@@ -52,10 +76,37 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
 
 MappedFile::~MappedFile() {
   guard_ = MapGuard();  // before the addresses can be reused
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (!bytes_.empty() && late_ == nullptr)
+    munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::hold_all() const {
+  std::call_once(late_->once, [&] {
+    late_->counted += bytes_.size();
+    if (bytes_held.fetch_add(bytes_.size()) + bytes_.size() > max_held) {
+      fail(path_, "has ", bytes_.size(), " bytes, all of which are needed at once, but at most ",
+           max_held >> 30, " GiB of a dataset are kept from a server; copy it here first");
+    }
+    const auto each_piece = [&](const auto& take) {
+      for (Bytes rest = bytes_; !rest.empty();) {
+        const Bytes piece = rest.first(std::min<std::size_t>(rest.size(), late_piece_bytes));
+        take(piece);
+        rest = rest.subspan(piece.size());
+      }
+    };
+    try {
+      std::vector<Held> all;
+      each_piece([&](Bytes piece) { late_->bytes->ask(piece); });
+      each_piece([&](Bytes piece) { all.push_back(hold(piece)); });
+      late_->all = std::move(all);
+    } catch (const Error& error) {
+      fail(path_, error.what());
+    }
+  });
 }
 
 void MappedFile::expect_unchanged() const {
+  if (late_ != nullptr) return;  // every part that comes is checked to be of one version
   if (const std::string lost = guard_.lost_pages(); !lost.empty()) throw Error(lost);
   struct stat status {};
   if (path_.empty() || stat(path_.c_str(), &status) != 0) return;  // removed: the map still has it
@@ -68,10 +119,12 @@ void MappedFile::expect_unchanged() const {
   if (now.modified_ns != state_.modified_ns) fail(path_, "was written to while it was being read");
 }
 
-void MappedFile::expect_reading_in_order() const { advise(bytes_, MADV_SEQUENTIAL); }
+void MappedFile::expect_reading_in_order() const {
+  if (late_ == nullptr) advise(bytes_, MADV_SEQUENTIAL);
+}
 
 void MappedFile::give_back(Bytes part) const {
-  if (part.empty()) return;
+  if (part.empty() || late_ != nullptr) return;
   assert(part.data() >= bytes_.data());
   assert(part.data() + part.size() <= bytes_.data() + bytes_.size());
   // A page fault maps the pages around it too, in aligned blocks of this size: give back all of it.
@@ -88,6 +141,7 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       bytes_(std::exchange(other.bytes_, {})),
       guard_(std::move(other.guard_)),
+      late_(std::move(other.late_)),
       state_(other.state_),
       looked_ahead_(other.looked_ahead_.load(std::memory_order_relaxed)) {}
 
@@ -95,20 +149,25 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(bytes_, other.bytes_);
   std::swap(guard_, other.guard_);
+  std::swap(late_, other.late_);
   std::swap(state_, other.state_);
   looked_ahead_.store(other.looked_ahead_.exchange(looked_ahead_.load(std::memory_order_relaxed)));
   return *this;
 }
 
 void MappedFile::look_ahead(Bytes part) const {
+  if (late_ != nullptr) return late_->bytes->ask(part);
   if (!looked_ahead_.exchange(true, std::memory_order_relaxed)) advise(bytes_, MADV_RANDOM);
   prefetch(part);
 }
 
-SinglePages::SinglePages(Bytes map) : map_(map) { advise(map_, MADV_RANDOM); }
+SinglePages::SinglePages(Bytes map) : map_(late_bytes_at(map) == nullptr ? map : Bytes()) {
+  advise(map_, MADV_RANDOM);
+}
 SinglePages::~SinglePages() { advise(map_, MADV_NORMAL); }
 
 void prefetch(Bytes bytes) {
+  if (const auto late = late_bytes_at(bytes)) return late->ask(bytes);
   for (Bytes rest = from_page_begin(bytes); !rest.empty();) {
     const Bytes part = rest.first(std::min(hint_bytes, rest.size()));
     advise(part, MADV_WILLNEED);

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 
 #include "formats/base/bytes.h"
 #include "formats/base/lost_pages.h"
+#include "formats/io/late_bytes.h"
 
 namespace feedrate::formats {
 
@@ -19,16 +21,24 @@ struct FileState {
 };
 
 /// A whole file mapped read-only. Any thread may read; moves, never copies. An empty file is an
-/// empty span. If the file shrinks later, its bytes read as zeros: see lost_pages.h.
+/// empty span. If the file shrinks later, its bytes read as zeros: see lost_pages.h. A file that stands
+/// in for late bytes is mapped as they are.
 class MappedFile {
  public:
-  MappedFile() = default;
+  MappedFile();
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
 
-  Bytes bytes() const { return bytes_; }
+  /// All bytes. Those of late bytes are waited for, and stay: a small file, or Error. Readers of large
+  /// ones use map().
+  Bytes bytes() const {
+    if (late_ != nullptr) hold_all();
+    return bytes_;
+  }
+  /// The same addresses; of late bytes only what is held (late_bytes.h) may be read.
+  Bytes map() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
 
   /// Throws Error when the file has been written to or truncated since it was mapped, or a page of
@@ -46,9 +56,13 @@ class MappedFile {
   void give_back(Bytes part) const;
 
  private:
+  void hold_all() const;
+
   std::filesystem::path path_;
   Bytes bytes_;
   MapGuard guard_;
+  struct Late;
+  std::unique_ptr<Late> late_;  // null: a file of this machine
   FileState state_;
   mutable std::atomic<bool> looked_ahead_{false};
 };
@@ -67,7 +81,8 @@ class SinglePages {
   Bytes map_;
 };
 
-/// Asks the system to load these bytes of a map soon; has no effect on other memory.
+/// Asks the system, or the server of late bytes, to load these bytes of a map soon; has no effect on
+/// other memory.
 void prefetch(Bytes bytes);
 
 }  // namespace feedrate::formats

@@ -107,6 +107,7 @@ class MdsContainer final : public Container {
     return std::make_unique<MdsDataset>(path);
   }
   bool writes() const override { return false; }
+  bool reads_ranges() const override { return true; }
   std::unique_ptr<Writer> create(const fs::path& directory, const WriterOptions&) const override {
     fail(directory, "the format mds is only read");
   }

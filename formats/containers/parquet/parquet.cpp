@@ -161,6 +161,7 @@ class ParquetContainer final : public Container {
   }
 
   bool writes() const override { return false; }
+  bool reads_ranges() const override { return true; }
   std::unique_ptr<Writer> create(const fs::path& directory, const WriterOptions&) const override {
     fail(directory, "the format parquet is only read");
   }

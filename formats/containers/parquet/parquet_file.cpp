@@ -206,7 +206,7 @@ void ParquetFile::audit(const std::function<void(Finding)>& found) const {
     try {
       check_parquet_page(page);
     } catch (const Error& error) {
-      found({join(path_.string(), ": the page at byte ", page.offset), error.what()});
+      found({join(path_, ": the page at byte ", page.offset), error.what()});
     }
   }
 }

@@ -50,7 +50,11 @@ Frame read_frame(Bytes file, std::uint64_t at) {
 
 // Passes each part of the record at `at` to `take`, in order; returns the record's end.
 template <class Take>
-std::uint64_t walk_record(Bytes file, std::uint64_t at, const Take& take) {
+std::uint64_t walk_record(Bytes file, std::uint64_t at, HeldWindow* window, const Take& take) {
+  const auto need_head = [&](std::uint64_t start) {
+    if (window != nullptr) window->need(start, record_head);
+  };
+  need_head(at);
   Frame frame = read_frame(file, at);
   if (frame.part != whole && frame.part != first) {
     throw Error(
@@ -59,6 +63,7 @@ std::uint64_t walk_record(Bytes file, std::uint64_t at, const Take& take) {
   take(frame);
   while (frame.part == first || frame.part == middle) {
     const std::uint64_t next = frame.end;
+    need_head(next);
     frame = read_frame(file, next);
     if (frame.part != middle && frame.part != last) {
       throw Error(
@@ -100,7 +105,7 @@ class Joined {
 
 Record read_record(Bytes file, std::uint64_t at, Buffer& storage) {
   Record record;
-  record.end = walk_record(file, at, [&](const Frame& frame) {
+  record.end = walk_record(file, at, nullptr, [&](const Frame& frame) {
     if (frame.part == whole) {
       record.payload = frame.payload;
       return;
@@ -116,8 +121,8 @@ Record read_record(Bytes file, std::uint64_t at, Buffer& storage) {
   return record;
 }
 
-std::uint64_t skip_record(Bytes file, std::uint64_t at) {
-  return walk_record(file, at, [](const Frame&) {});
+std::uint64_t skip_record(Bytes file, std::uint64_t at, HeldWindow* window) {
+  return walk_record(file, at, window, [](const Frame&) {});
 }
 
 void frame_record(Bytes head, Bytes body, const std::function<void(Bytes)>& sink) {

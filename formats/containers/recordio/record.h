@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "formats/base/bytes.h"
+#include "formats/io/late_bytes.h"
 
 namespace feedrate::formats {
 
@@ -19,8 +20,9 @@ struct Record {
 
 /// The record at byte `at` of the file. Throws Error naming the byte on damage.
 Record read_record(Bytes file, std::uint64_t at, Buffer& storage);
-/// The end of the record at `at`, from its frame alone. Throws Error as read_record does.
-std::uint64_t skip_record(Bytes file, std::uint64_t at);
+/// The end of the record at `at`, from its frame alone, which the window (or null) waits for. Throws
+/// Error as read_record does.
+std::uint64_t skip_record(Bytes file, std::uint64_t at, HeldWindow* window = nullptr);
 
 inline constexpr std::size_t max_record_bytes = (std::size_t{1} << 29) - 1;  // of a payload
 

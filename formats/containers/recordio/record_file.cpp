@@ -34,8 +34,8 @@ RecordFile::RecordFile(const fs::path& path) : file_(path), list_(beside_records
   std::error_code ignored;
   if (fs::exists(index, ignored)) index_ = index;
   try {
-    starts_ = index_.empty() ? scan_record_starts(file_.bytes())
-                             : read_record_starts(index_, file_.bytes().size());
+    starts_ = index_.empty() ? scan_record_starts(file_.map())
+                             : read_record_starts(index_, file_.map().size());
   } catch (const Error& error) {
     if (!index_.empty()) throw;
     fail(path, error.what());
@@ -44,28 +44,37 @@ RecordFile::RecordFile(const fs::path& path) : file_(path), list_(beside_records
 }
 
 ImageRecord RecordFile::read_record_at(std::uint64_t start, Buffer& storage) const {
-  return parse_image_record(read_record(file_.bytes(), start, storage).payload);
+  return parse_image_record(read_record(file_.map(), start, storage).payload);
+}
+
+Bytes RecordFile::stored(std::uint64_t record) const {
+  const Bytes all = file_.map();
+  const std::uint64_t end = record + 1 == starts_.size() ? all.size() : starts_[record + 1];
+  return all.subspan(starts_[record], end - starts_[record]);
 }
 
 // InsightFace's record of id 0 has no image: its two labels say that ids from 1 to below the first
 // label are images, and that the other ids are ranges of images, one record for each person.
 void RecordFile::keep_images() {
   Buffer storage;
-  const auto is_range = [&](std::uint64_t at) {
+  const auto is_range = [&](std::uint64_t record) {
     try {
-      const ImageRecord found = read_record_at(at, storage);
+      const Held held = hold(stored(record));
+      const ImageRecord found = read_record_at(starts_[record], storage);
       return found.image.empty() && found.label_count() == 2;
     } catch (const Error&) {
       return false;  // reported when the sample is read
     }
   };
-  if (starts_.empty() || (!is_range(starts_.front()) && !is_range(starts_.back()))) return;
+  if (starts_.empty() || (!is_range(0) && !is_range(starts_.size() - 1))) return;
   // Only here are the ids needed.
-  const std::vector<RecordPlace> places = index_.empty()
-                                              ? scan_records(file_.bytes())
-                                              : read_record_index(index_, file_.bytes().size());
+  const std::vector<RecordPlace> places =
+      index_.empty() ? scan_records(file_.map()) : read_record_index(index_, file_.map().size());
   const auto header = std::ranges::find(places, 0U, &RecordPlace::id);
-  if (header == places.end() || !is_range(header->start)) return;
+  if (header == places.end()) return;
+  const auto header_record = static_cast<std::uint64_t>(header - places.begin());
+  if (!is_range(header_record)) return;
+  const Held held = hold(stored(header_record));
   kept_ = Offsets(places.size());
   const float end = read_record_at(header->start, storage).label_at(0);
   for (std::uint64_t i = 0; i < places.size(); ++i) {
@@ -74,11 +83,12 @@ void RecordFile::keep_images() {
   }
 }
 
-ImageRecord RecordFile::read(std::uint64_t image, Buffer& storage) const {
+ImageRecord RecordFile::read(std::uint64_t image, Scratch& scratch) const {
   const std::uint64_t at = record(image);
-  const Record found = read_record(file_.bytes(), starts_[at], storage);
+  scratch.held = hold(stored(at));
+  const Record found = read_record(file_.map(), starts_[at], scratch.bytes);
   const bool is_last = at + 1 == starts_.size();
-  const std::uint64_t next = is_last ? file_.bytes().size() : starts_[at + 1];
+  const std::uint64_t next = is_last ? file_.map().size() : starts_[at + 1];
   if (found.end != next) {
     throw Error(join("the record ends at byte ", found.end, ", but ",
                      is_last ? "the file" : "the next one", " is at ", next,
@@ -87,15 +97,7 @@ ImageRecord RecordFile::read(std::uint64_t image, Buffer& storage) const {
   return parse_image_record(found.payload);
 }
 
-void RecordFile::look_ahead(std::uint64_t image) const {
-  const std::uint64_t at = record(image);
-  const std::uint64_t size = file_.bytes().size();
-  const std::uint64_t end = at + 1 == starts_.size() ? size : starts_[at + 1];
-  // Records of an index need not be in order.
-  if (starts_[at] < end && end <= size) {
-    file_.look_ahead(file_.bytes().subspan(starts_[at], end - starts_[at]));
-  }
-}
+void RecordFile::look_ahead(std::uint64_t image) const { file_.look_ahead(stored(record(image))); }
 
 void RecordFile::prefetch_place(std::uint64_t image) const {
   if (!kept_.empty()) return;  // the place of the place: not worth a third step
@@ -105,7 +107,7 @@ void RecordFile::prefetch_place(std::uint64_t image) const {
 
 void RecordFile::prefetch_image(std::uint64_t image) const {
   if (!kept_.empty()) return;
-  prefetch_start(file_.bytes(), starts_[image]);
+  prefetch_start(file_.map(), starts_[image]);
   list_.prefetch_line(image);
 }
 
@@ -113,15 +115,16 @@ void RecordFile::audit(const std::function<void(Finding)>& found,
                        const std::function<void(std::uint64_t)>& seen) const {
   std::vector<std::uint64_t> ids;
   try {
-    const std::vector<RecordPlace> scanned = scan_records(file_.bytes());
+    const std::vector<RecordPlace> scanned = scan_records(file_.map());
     for (const RecordPlace& place : scanned) ids.push_back(place.id);
-    if (!index_.empty()) audit_record_index(index_, scanned, file_.bytes().size(), found);
+    if (!index_.empty()) audit_record_index(index_, scanned, file_.map().size(), found);
   } catch (const Error& error) {
-    found({path().string(), error.what()});
+    found({shown_path(path()), error.what()});
   }
   Buffer storage;
   for (std::uint64_t i = 0; i < images(); ++i) {
     try {
+      const Held held = hold(stored(record(i)));
       const ImageRecord image = read_record_at(start(i), storage);
       ids.push_back(image.id);
       seen(image.id);

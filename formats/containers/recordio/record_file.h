@@ -27,8 +27,8 @@ class RecordFile {
   std::uint64_t images() const { return kept_.empty() ? starts_.size() : kept_.size(); }
   std::uint64_t start(std::uint64_t image) const { return starts_[record(image)]; }
 
-  /// Throws Error (without the file's name) on damage. The image lies in the file or in `storage`.
-  ImageRecord read(std::uint64_t image, Buffer& storage) const;
+  /// Throws Error (without the file's name) on damage. The image lies in the file or in `scratch`.
+  ImageRecord read(std::uint64_t image, Scratch& scratch) const;
   void look_ahead(std::uint64_t image) const;
   /// Start to bring into the processor's cache what the index says of the image, and then what
   /// read() needs first.
@@ -43,6 +43,8 @@ class RecordFile {
              const std::function<void(std::uint64_t id)>& seen) const;
 
  private:
+  // The bytes of a record, with what pads it: up to the next one.
+  Bytes stored(std::uint64_t record) const;
   std::uint64_t record(std::uint64_t image) const { return kept_.empty() ? image : kept_[image]; }
   ImageRecord read_record_at(std::uint64_t start, Buffer& storage) const;
   void keep_images();

@@ -77,15 +77,16 @@ void check_starts(const fs::path& index, std::size_t count, Start start) {
   if (count != 0 && start(0) != 0) fail(index, "does not name the first record, at byte 0");
 }
 
-// Calls `found(at)` for the start of every record.
+// Calls `found(at, end, window)` for every record. The window holds its frames' heads, of late bytes.
 template <class Found>
 void walk_records(Bytes file, Found found) {
   const SinglePages heads(file);
+  HeldWindow window(file);
   std::uint64_t record = 0;
   try {
     for (std::uint64_t at = 0; at < file.size(); ++record) {
-      const std::uint64_t end = skip_record(file, at);
-      found(at);
+      const std::uint64_t end = skip_record(file, at, &window);
+      found(at, end, window);
       at = end;
     }
   } catch (const Error& error) {
@@ -116,14 +117,15 @@ std::vector<RecordPlace> read_record_index(const fs::path& index, std::uint64_t 
 
 Offsets scan_record_starts(Bytes file) {
   Offsets starts(file.size());
-  walk_records(file, [&](std::uint64_t at) { starts.push_back(at); });
+  walk_records(file, [&](std::uint64_t at, std::uint64_t, HeldWindow&) { starts.push_back(at); });
   return starts;
 }
 
 std::vector<RecordPlace> scan_records(Bytes file) {
   std::vector<RecordPlace> places;
   Buffer storage;
-  walk_records(file, [&](std::uint64_t at) {
+  walk_records(file, [&](std::uint64_t at, std::uint64_t end, HeldWindow& window) {
+    window.need(at, end - at);
     places.push_back({at, id_in_header(file, at, storage)});
   });
   return places;
@@ -131,7 +133,7 @@ std::vector<RecordPlace> scan_records(Bytes file) {
 
 void audit_record_index(const fs::path& index, const std::vector<RecordPlace>& scanned,
                         std::uint64_t file_size, const std::function<void(Finding)>& found) {
-  const auto find = [&](const auto&... parts) { found({index.string(), join(parts...)}); };
+  const auto find = [&](const auto&... parts) { found({shown_path(index), join(parts...)}); };
   const std::vector<RecordPlace> named = read_record_index(index, file_size);
   if (const Difference lost = missing_from(named, scanned); lost.count != 0) {
     find("does not name ", lost.count, " of ", scanned.size(), " records, the first at byte ",

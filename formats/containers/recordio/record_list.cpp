@@ -103,13 +103,13 @@ void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
     const std::uint64_t id = id_at(lines_[i]);
     const bool again = i > 0 && id_at(lines_[i - 1]) == id;
     if (again && (i < 2 || id_at(lines_[i - 2]) != id)) {
-      found({file_.path().string(), join("has several lines for the id ", id)});
+      found({shown_path(file_.path()), join("has several lines for the id ", id)});
     }
     if (again || known(id)) continue;
     if (unknown++ == 0) first_unknown = id;
   }
   if (unknown != 0) {
-    found({file_.path().string(),
+    found({shown_path(file_.path()),
            join("lists ", unknown, " images that have no record, the first with the id ",
                 first_unknown)});
   }

@@ -6,9 +6,7 @@
 // alone, unless a sidecar says that the set was written by Feedrate and complete.
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <fstream>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
@@ -18,6 +16,7 @@
 #include "formats/containers/recordio/record_file.h"
 #include "formats/containers/recordio/recordio_writer.h"
 #include "formats/containers/shards.h"
+#include "formats/io/byte_stream.h"
 
 namespace feedrate::formats {
 
@@ -91,7 +90,7 @@ class RecordioDataset final : public Dataset {
     Scratch scratch;
     complete_info(info_, *this, [&] {
       const Place first = place_of(0);
-      return first.file->read(first.image, scratch.bytes).image;
+      return first.file->read(first.image, scratch).image;
     });
   }
 
@@ -99,7 +98,7 @@ class RecordioDataset final : public Dataset {
     assert(index < size());
     const Place place = place_of(index);
     try {
-      const ImageRecord record = place.file->read(place.image, scratch.bytes);
+      const ImageRecord record = place.file->read(place.image, scratch);
       Sample sample;
       sample.bytes = record.image;
       sample.codec = &codec_for(record.image);
@@ -115,7 +114,7 @@ class RecordioDataset final : public Dataset {
 
   Bytes details(std::uint64_t index, Scratch& scratch) const override {
     const Place place = place_of(index);
-    return place.file->read(place.image, scratch.bytes).head;
+    return place.file->read(place.image, scratch).head;
   }
 
   bool look_ahead(std::uint64_t index) const override {
@@ -153,7 +152,7 @@ class RecordioDataset final : public Dataset {
     for (auto at = ids.begin(); at != ids.end();) {
       const auto end = std::upper_bound(at, ids.end(), *at);
       if (end - at > 1) {
-        found({info_.path.string(), join(end - at, " records have the id ", *at)});
+        found({shown_path(info_.path), join(end - at, " records have the id ", *at)});
       }
       at = end;
     }
@@ -184,9 +183,11 @@ class RecordioContainer final : public Container {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) return !datasets_in(path).empty();
     if (path.extension() == record_extension) return fs::exists(path, ignored);
-    std::ifstream file(path, std::ios::binary);
-    std::array<char, record_head> start{};
-    return file.read(start.data(), start.size()) && is_recordio(std::as_bytes(std::span(start)));
+    try {
+      return is_recordio(open_file_stream(path)->peek());
+    } catch (const Error&) {
+      return false;
+    }
   }
 
   std::unique_ptr<Dataset> open(const fs::path& path) const override {
@@ -199,6 +200,7 @@ class RecordioContainer final : public Container {
   }
 
   bool shardable() const override { return true; }
+  bool reads_ranges() const override { return true; }
   bool wants_mean() const override { return true; }
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;

@@ -122,7 +122,7 @@ class TfrecordDataset final : public Dataset {
     info_.files = files;
     info_.format = tfrecord_container.name();
     Scratch scratch;
-    complete_info(info_, *this, [&] { return example(place_of(0), scratch.boxes).image; });
+    complete_info(info_, *this, [&] { return example(place_of(0), scratch).image; });
     if (!info_.class_names.names.empty()) return;
     info_.class_names = read_class_names(files.front().parent_path());
     info_.classes = static_cast<std::uint32_t>(info_.class_names.names.size());
@@ -132,7 +132,7 @@ class TfrecordDataset final : public Dataset {
     assert(index < size());
     const Place place = place_of(index);
     try {
-      Sample sample = to_sample(example(place, scratch.boxes));
+      Sample sample = to_sample(example(place, scratch));
       sample.boxes = scratch.boxes;
       return sample;
     } catch (const Error& error) {
@@ -195,8 +195,8 @@ class TfrecordDataset final : public Dataset {
     return {&shards_[shard], index - (shard == 0 ? 0 : ends_[shard - 1])};
   }
 
-  static ImageExample example(const Place& place, std::vector<Box>& boxes) {
-    return parse_image_example(place.shard->read(place.record), boxes);
+  static ImageExample example(const Place& place, Scratch& scratch) {
+    return parse_image_example(place.shard->read(place.record, scratch.held), scratch.boxes);
   }
 
   std::vector<TfrecordShard> shards_;
@@ -235,6 +235,7 @@ class TfrecordContainer final : public Container {
     return written;
   }
   bool shardable() const override { return true; }
+  bool reads_ranges() const override { return true; }
   bool holds_boxes() const override { return true; }
   bool compressible() const override { return true; }
 };

@@ -25,7 +25,7 @@ bool is_zlib(Bytes start) {
 
 Buffer inflate(const fs::path& path, MemoryBudget& memory) {
   Buffer content;
-  const auto stream = open_gunzip(open_file_stream(path), path.string());
+  const auto stream = open_gunzip(open_file_stream(path), shown_path(path));
   for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
     if (!memory.take(block.size())) {
       fail(path, "is gzip, and inflating it exceeds the limit of ", memory.total() >> 30,
@@ -39,7 +39,8 @@ Buffer inflate(const fs::path& path, MemoryBudget& memory) {
 }  // namespace
 
 TfrecordShard::TfrecordShard(const fs::path& path, MemoryBudget& memory)
-    : path_(path), file_(path), bytes_(file_.bytes()) {
+    : path_(path), file_(path), bytes_(file_.map()) {
+  const Held head = held_head();
   if (is_tf_record(bytes_)) {  // a record's length may look like any signature
     find_starts();
     return;
@@ -53,6 +54,15 @@ TfrecordShard::TfrecordShard(const fs::path& path, MemoryBudget& memory)
          "rewrite it with GZIP or without compression");
   }
   find_starts();
+}
+
+// What tells the kind of file.
+Held TfrecordShard::held_head() const {
+  try {
+    return hold(bytes_.first(std::min(bytes_.size(), tf_record_head)));
+  } catch (const Error& error) {
+    fail(path_, error.what());
+  }
 }
 
 void TfrecordShard::find_starts() {
@@ -75,8 +85,10 @@ Offsets TfrecordShard::scan() const {
   Offsets starts(size);
   starts.push_back(0);
   const SinglePages heads(bytes_);
+  HeldWindow window(bytes_);
   try {
     while (starts.back() < size) {
+      window.need(starts.back(), tf_record_head);
       starts.push_back(tf_record_end(bytes_.subspan(starts.back()), starts.back(), size));
     }
   } catch (const Error& error) {
@@ -86,14 +98,19 @@ Offsets TfrecordShard::scan() const {
 }
 
 bool TfrecordShard::look_ahead(std::uint64_t record) const {
-  if (file_.bytes().empty()) return false;
-  const std::uint64_t start = starts_[record];
-  const std::uint64_t end = starts_[record + 1];
-  if (start < end && end <= bytes_.size()) file_.look_ahead(bytes_.subspan(start, end - start));
+  if (file_.map().empty()) return false;
+  file_.look_ahead(stored(record));
   return true;
 }
 
-Bytes TfrecordShard::read(std::uint64_t record) const {
+Bytes TfrecordShard::stored(std::uint64_t record) const {
+  const std::uint64_t start = starts_[record];
+  const std::uint64_t end = starts_[record + 1];
+  return start < end && end <= bytes_.size() ? bytes_.subspan(start, end - start) : Bytes();
+}
+
+Bytes TfrecordShard::read(std::uint64_t record, Held& held) const {
+  held = hold(stored(record));
   const Bytes data = read_tf_record(bytes_, starts_[record]);
   const std::uint64_t end = starts_[record] + data.size() + tf_record_frame;
   if (end != starts_[record + 1]) {
@@ -118,7 +135,7 @@ void TfrecordShard::write_index() const {
 
 void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const {
   const auto tell = [&](const std::string& problem) {
-    found({tfrecord_index_of(path_).string(), problem});
+    found({shown_path(tfrecord_index_of(path_)), problem});
   };
   if (!index_problem_.empty()) tell(index_problem_);
   if (!indexed_) return;
@@ -131,7 +148,7 @@ void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const
     tell(join("line ", line, ": this record ends at byte ", starts[line], ", not at ",
               starts_[line]));
   } catch (const Error& error) {
-    found({path_.string(), error.what()});
+    found({shown_path(path_), error.what()});
   }
 }
 
@@ -141,7 +158,7 @@ bool looks_like_tfrecords(const fs::path& file) {
     const Bytes start = stream->peek();
     if (is_tf_record(start)) return true;
     if (!is_gzip(start)) return false;
-    return is_tf_record(open_gunzip(open_file_stream(file), file.string())->next());
+    return is_tf_record(open_gunzip(open_file_stream(file), shown_path(file))->next());
   } catch (const Error&) {
     return false;
   }

@@ -39,8 +39,8 @@ class TfrecordShard {
   /// Byte at which a record starts; in a gzip file, of the inflated bytes.
   std::uint64_t start(std::uint64_t record) const { return starts_[record]; }
 
-  /// The data of a record, in place. Checks both CRCs; throws Error without naming the file.
-  Bytes read(std::uint64_t record) const;
+  /// The data of a record, in place, which stays with `held`. Checks both CRCs; throws Error without naming the file.
+  Bytes read(std::uint64_t record, Held& held) const;
 
   /// Replaces the index beside the file as tfrecord2idx does, from the frames alone. Throws Error
   /// for a gzip file, since nobody can use offsets into its inflated bytes.
@@ -51,7 +51,9 @@ class TfrecordShard {
 
  private:
   void find_starts();
+  Held held_head() const;
   Offsets scan() const;
+  Bytes stored(std::uint64_t record) const;
 
   std::filesystem::path path_;
   MappedFile file_;

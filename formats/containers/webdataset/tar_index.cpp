@@ -137,12 +137,14 @@ void TarWalk::check(const TarEntry& entry) const {
 }
 
 // Two blocks of zeros, or one at the end of the file, which is all that some writers leave.
-bool TarWalk::end_marker_at(std::uint64_t at) const {
+bool TarWalk::end_marker_at(std::uint64_t at) {
   if (at > tar_.size() || tar_.size() - at < tar_block) {
     throw Error(join("byte ", std::min<std::uint64_t>(at, tar_.size()),
                      ": the tar stops without its end marker; is it cut short?"));
   }
+  window_.need(at, tar_block);
   if (!is_zero(tar_.subspan(at, tar_block))) return false;
+  window_.need(at, 2 * tar_block);
   const std::uint64_t left = tar_.size() - at - tar_block;
   if (!is_zero(tar_.subspan(at + tar_block, std::min<std::uint64_t>(left, tar_block)))) {
     throw Error(join("byte ", at, ": zeros stand where a header is expected, but no end marker"));
@@ -167,7 +169,7 @@ const std::byte* TarWalk::header_at(std::uint64_t at) const {
                    stated ? std::to_string(*stated) : "no number"));
 }
 
-Bytes TarWalk::extension_data(std::uint64_t at, std::uint64_t size) const {
+Bytes TarWalk::extension_data(std::uint64_t at, std::uint64_t size) {
   if (size > max_extension_bytes) {
     throw Error(join("byte ", at - tar_block, ": an extended header of ", size, " bytes; at most ",
                      max_extension_bytes, " are accepted"));
@@ -176,6 +178,7 @@ Bytes TarWalk::extension_data(std::uint64_t at, std::uint64_t size) const {
     throw Error(join("byte ", at - tar_block, ": the extended header has ", size,
                      " bytes, but only ", tar_.size() - at, " follow; is the tar cut short?"));
   }
+  window_.need(at, size);
   return tar_.subspan(at, size);
 }
 

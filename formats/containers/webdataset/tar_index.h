@@ -6,6 +6,7 @@
 #include <string>
 
 #include "formats/base/bytes.h"
+#include "formats/io/late_bytes.h"
 
 namespace feedrate::formats {
 
@@ -25,8 +26,10 @@ struct TarEntry {
 /// without its end marker, sparse files and multi-volume archives.
 class TarWalk {
  public:
-  /// Starts at `start`, where a member's first header is.
-  explicit TarWalk(Bytes tar, std::uint64_t start = 0) : tar_(tar), position_(start) {}
+  /// Starts at `start`, where a member's first header is. Of late bytes, `known` is held by the caller;
+  /// what else the walk needs it waits for.
+  explicit TarWalk(Bytes tar, std::uint64_t start = 0, Bytes known = {})
+      : tar_(tar), window_(tar, known), position_(start) {}
 
   /// The next member; false at the end marker. `entry` keeps its capacity.
   bool next(TarEntry& entry);
@@ -36,14 +39,15 @@ class TarWalk {
  private:
   struct Extensions;
 
-  bool end_marker_at(std::uint64_t at) const;
+  bool end_marker_at(std::uint64_t at);
   const std::byte* header_at(std::uint64_t at) const;
   bool read_extension(const std::byte* header, std::uint64_t size, Extensions& extensions);
-  Bytes extension_data(std::uint64_t at, std::uint64_t size) const;
+  Bytes extension_data(std::uint64_t at, std::uint64_t size);
   void read_pax(Bytes content, char type, Extensions& extensions) const;
   void check(const TarEntry& entry) const;
 
   Bytes tar_;
+  HeldWindow window_;
   std::uint64_t position_ = 0;
 };
 

@@ -30,7 +30,7 @@ bool fits(const IndexedFile& file, const TarEntry& entry) {
 TarShard::TarShard(const fs::path& path, MemoryBudget& memory) : path_(path) {
   unpack(memory);
   try {
-    const SinglePages headers(file_.bytes());
+    const SinglePages headers(file_.map());
     if (unpacked_.empty()) use_index();
     if (index_.starts.empty()) walk();
   } catch (const Error& error) {
@@ -39,10 +39,10 @@ TarShard::TarShard(const fs::path& path, MemoryBudget& memory) : path_(path) {
 }
 
 void TarShard::unpack(MemoryBudget& memory) {
-  const Decompressed source = decompress(open_file_stream(path_), path_.string());
+  const Decompressed source = decompress(open_file_stream(path_), shown_path(path_));
   if (source.suffix.empty()) {
     file_ = MappedFile(path_);
-    tar_ = file_.bytes();
+    tar_ = file_.map();
     return;
   }
   for (Bytes block = source.stream->next(); !block.empty(); block = source.stream->next()) {
@@ -86,11 +86,16 @@ void TarShard::walk() {
   index_.starts.push_back(walk.position());
 }
 
-bool TarShard::look_ahead(std::uint64_t sample) const {
-  if (!unpacked_.empty()) return false;
+// From the sample's first header to the next sample's.
+Bytes TarShard::stored(std::uint64_t sample) const {
   const std::uint64_t start = index_.starts[sample];
   const std::uint64_t end = index_.starts[sample + 1];
-  if (start < end && end <= tar_.size()) file_.look_ahead(tar_.subspan(start, end - start));
+  return start < end && end <= tar_.size() ? tar_.subspan(start, end - start) : Bytes();
+}
+
+bool TarShard::look_ahead(std::uint64_t sample) const {
+  if (!unpacked_.empty()) return false;
+  file_.look_ahead(stored(sample));
   return true;
 }
 
@@ -104,7 +109,8 @@ void TarShard::prefetch_sample(std::uint64_t sample) const {
   if (!index_.lines.empty()) prefetch_start(index_file_.bytes(), index_.lines[sample]);
 }
 
-void TarShard::read(std::uint64_t sample, TarSample& files) const {
+void TarShard::read(std::uint64_t sample, TarSample& files, Held& held) const {
+  held = hold(stored(sample));
   const std::uint64_t end = index_.starts[sample + 1];
   const bool indexed = !index_.lines.empty();
   std::string_view line;
@@ -112,7 +118,7 @@ void TarShard::read(std::uint64_t sample, TarSample& files) const {
     std::string_view text = as_text(index_file_.bytes()).substr(index_.lines[sample]);
     line = take_line(text);
   }
-  TarWalk walk(tar_, index_.starts[sample]);
+  TarWalk walk(tar_, index_.starts[sample], stored(sample));
   SampleMember member;
   bool agree = true;
   while (agree && walk.position() < end && next_member(walk, member) && member.entry.header < end) {
@@ -146,7 +152,7 @@ bool TarShard::goes_on(std::string_view key, std::uint64_t at) const {
 void TarShard::audit(const std::function<void(Finding)>& found,
                      const std::function<void(std::string_view key)>& on_sample) const {
   if (!index_fault_.empty()) {
-    found({wds_index_path(path_).string(), join("is not used: ", index_fault_)});
+    found({shown_path(wds_index_path(path_)), join("is not used: ", index_fault_)});
   }
   std::uint64_t samples = 0;
   std::uint64_t passed_over = 0;
@@ -169,7 +175,7 @@ void TarShard::audit(const std::function<void(Finding)>& found,
                               "an extension; the first is ", first_passed_over)});
   }
   if (samples != size()) {
-    found({wds_index_path(path_).string(),
+    found({shown_path(wds_index_path(path_)),
            join("names ", size(), " samples, the tar has ", samples)});
   }
   audit_rest(walk.position(), found);

@@ -37,9 +37,9 @@ class TarShard {
   /// Where the sample's first header is, or other members in front of it, which are skipped.
   std::uint64_t start(std::uint64_t sample) const { return index_.starts[sample]; }
 
-  /// Finds the files of a sample. Throws Error without a place; `files` then holds what was found
-  /// until then, such as the key.
-  void read(std::uint64_t sample, TarSample& files) const;
+  /// Finds the files of a sample, whose bytes stay with `held`. Throws Error without a place; `files`
+  /// then holds what was found until then, such as the key.
+  void read(std::uint64_t sample, TarSample& files, Held& held) const;
   Bytes bytes(const TarSample::Part& part) const { return tar_.subspan(part.offset, part.size); }
 
   /// Checks everything: the index, members that belong to no sample, bytes after the end. Calls
@@ -51,6 +51,7 @@ class TarShard {
   void unpack(MemoryBudget& memory);
   void use_index();
   void walk();
+  Bytes stored(std::uint64_t sample) const;
   bool goes_on(std::string_view key, std::uint64_t at) const;
   void audit_rest(std::uint64_t end, const std::function<void(Finding)>& found) const;
 

@@ -63,7 +63,7 @@ class WebdatasetDataset final : public Dataset {
     info_.format = webdataset_container.name();
     if (info_.size == 0) fail(path, "holds no samples: no file of a name with a key and extension");
     Scratch scratch;
-    complete_info(info_, *this, [&] { return first_image(); });
+    complete_info(info_, *this, [&] { return first_image(scratch); });
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
@@ -71,7 +71,7 @@ class WebdatasetDataset final : public Dataset {
     const Place place = place_of(index);
     TarSample files;
     try {
-      place.shard.read(place.sample, files);
+      place.shard.read(place.sample, files, scratch.held);
       return sample_of(place.shard, files, scratch);
     } catch (const Error& error) {
       fail(place.shard.path(), "sample ", index, " (",
@@ -80,10 +80,10 @@ class WebdatasetDataset final : public Dataset {
     }
   }
 
-  Bytes details(std::uint64_t index, Scratch&) const override {
+  Bytes details(std::uint64_t index, Scratch& scratch) const override {
     const Place place = place_of(index);
     TarSample files;
-    place.shard.read(place.sample, files);
+    place.shard.read(place.sample, files, scratch.held);
     return files.json ? place.shard.bytes(*files.json) : Bytes();
   }
 
@@ -125,7 +125,7 @@ class WebdatasetDataset final : public Dataset {
       try {
         shard.audit(found, keep);
       } catch (const Error& error) {
-        found({shard.path().string(), error.what()});
+        found({shown_path(shard.path()), error.what()});
       }
     }
     std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
@@ -160,10 +160,10 @@ class WebdatasetDataset final : public Dataset {
     return {shards_[shard], index - firsts_[shard]};
   }
 
-  Bytes first_image() const {
+  Bytes first_image(Scratch& scratch) const {
     const Place place = place_of(0);
     TarSample files;
-    place.shard.read(place.sample, files);
+    place.shard.read(place.sample, files, scratch.held);
     return files.image ? place.shard.bytes(*files.image) : Bytes();
   }
 
@@ -206,7 +206,8 @@ class WebdatasetDataset final : public Dataset {
     const auto key_of = [&](std::uint64_t index) {
       const Place place = place_of(index);
       TarSample files;
-      place.shard.read(place.sample, files);
+      Held held;
+      place.shard.read(place.sample, files, held);
       return files.key;
     };
     const Place place = place_of(second);
@@ -256,6 +257,7 @@ class WebdatasetContainer final : public Container {
     return written;
   }
   bool shardable() const override { return true; }
+  bool reads_ranges() const override { return true; }
   bool holds_boxes() const override { return true; }
 };
 

@@ -5,6 +5,8 @@
 
 #include "formats/base/error.h"
 #include "formats/container.h"
+#include "formats/remote/url.h"
+#include "formats/remote_dataset.h"
 
 namespace feedrate::formats {
 namespace {
@@ -47,41 +49,6 @@ bool is_described(const DatasetInfo& info) {
   }
 }
 
-// The scheme of a URL, such as "https" or "s3"; empty for a path. A name of a local directory may
-// end in a colon: what is there is no URL.
-std::string_view url_scheme(std::string_view text) {
-  const std::string_view scheme = text.substr(0, text.find("://"));
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '-' || c == '.';
-  };
-  std::error_code ignored;
-  const bool is_url = scheme.size() < text.size() && !scheme.empty() &&
-                      std::ranges::all_of(scheme, allowed) &&
-                      !fs::exists(join(scheme, ":"), ignored);
-  return is_url ? scheme : std::string_view();
-}
-
-// A URL without what may be secret: user and password, the query (a signature), a fragment.
-std::string without_secrets(std::string_view url, std::string_view scheme) {
-  const std::string_view begin = url.substr(0, scheme.size() + std::string_view("://").size());
-  std::string_view rest = url.substr(begin.size());
-  rest = rest.substr(0, rest.find_first_of("?#"));
-  const std::size_t user = rest.substr(0, rest.find('/')).rfind('@');
-  if (user != std::string_view::npos) rest.remove_prefix(user + 1);
-  return join(begin, rest);
-}
-
-void expect_local(const fs::path& path) {
-  const std::string_view text = path.native();
-  const std::string_view scheme = url_scheme(text);
-  if (scheme.empty()) return;
-  fail(
-      without_secrets(text, scheme),
-      "is a URL, expected a path: datasets are read from this machine's files; copy it here first, "
-      "for instance with curl, 'aws s3 sync' or rclone");
-}
-
 [[noreturn]] void refuse(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -105,6 +72,13 @@ void expect_local(const fs::path& path) {
 
 }  // namespace
 
+void expect_local(const fs::path& path) {
+  if (url_scheme(path.native()).empty()) return;
+  fail(without_secrets(path.native()),
+       "is a URL, expected a path of this machine; copy the dataset here first, for instance "
+       "with curl, 'aws s3 sync' or rclone");
+}
+
 const Container& container_at(const fs::path& path) {
   expect_local(path);
   std::error_code ignored;
@@ -120,6 +94,7 @@ const Container& container_at(const fs::path& path) {
 }
 
 std::unique_ptr<Dataset> open_as_found(const fs::path& path) {
+  if (!url_scheme(path.native()).empty()) return open_url(path.native());
   return container_at(path).open(path);
 }
 

@@ -144,9 +144,9 @@ void check_device_decodes(const Dataset& dataset, const Recipe& recipe, Spelling
   const DatasetInfo& info = dataset.info();
   if (info.codec == packed_codec.name()) return;
   const LoaderSettings settings;
-  throw Error(join(info.path.string(), ": holds ", info.codec, ", but ",
+  throw Error(join(shown_path(info.path), ": holds ", info.codec, ", but ",
                    spelled(row_of(settings, settings.decode), {device_word}, by),
-                   " is for packed JPEGs: 'feedrate convert dataset ", info.path.string(),
+                   " is for packed JPEGs: 'feedrate convert dataset ", shown_path(info.path),
                    " --encode packed …' makes them"));
 }
 

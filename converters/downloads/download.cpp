@@ -10,11 +10,11 @@
 #include <new>
 #include <string>
 
-#include "converters/downloads/certificates.h"
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "formats/base/stop.h"
 #include "formats/io/file.h"
+#include "formats/remote/certificates.h"
 
 namespace feedrate::converters {
 using namespace formats;

@@ -15,7 +15,7 @@ using namespace crops;
 constexpr std::string_view file_name = "feedrate.crops";
 
 std::string remedy(const Dataset& dataset) {
-  return join("; 'feedrate index ", dataset.info().path.string(), " --crops' makes it again");
+  return join("; 'feedrate index ", shown_path(dataset.info().path), " --crops' makes it again");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ void check_classes(const Dataset& dataset, Verification& result) {
     if (label >= counts.size() || counts[label] == 0) empty.push_back(label);
   }
   if (empty.empty() || result.samples == 0) return;
-  const std::string place = dataset.info().path.string();
+  const std::string place = shown_path(dataset.info().path);
   if (empty.size() == 1 && empty.front() == 0) {
     result.notes.push_back({place,
                             "labels count from 1: class 0 has no samples (a background "

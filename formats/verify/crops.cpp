@@ -20,10 +20,10 @@ void CropCheck::check(std::uint64_t index, const Sample& sample) {
 
 void CropCheck::report(Verification& result) const {
   if (!found_.problem.empty()) {
-    result.findings.push_back({dataset_.info().path.string(), found_.problem});
+    result.findings.push_back({shown_path(dataset_.info().path), found_.problem});
   }
   if (!found_.index) return;
-  const std::string place = found_.index->path().string();
+  const std::string place = shown_path(found_.index->path());
   try {
     found_.index->audit();
   } catch (const Error& error) {

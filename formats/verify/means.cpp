@@ -52,9 +52,9 @@ void check_means(const Dataset& dataset, Verification& result) {
   for (const fs::path& file : mean_files(dataset.info().path)) {
     try {
       const std::string problem = problem_of(read_mean(file).shape, result.shapes);
-      if (!problem.empty()) result.findings.push_back({file.string(), problem});
+      if (!problem.empty()) result.findings.push_back({shown_path(file), problem});
     } catch (const Error& error) {
-      result.findings.push_back({file.string(), error.what()});
+      result.findings.push_back({shown_path(file), error.what()});
     }
   }
 }

@@ -68,9 +68,10 @@ void check_published_counts(const Dataset& dataset, Verification& result) {
   }
   if (!nearest) return;
   if (whole) {
-    result.findings.push_back({info.path.string(), "holds " + *nearest});
+    result.findings.push_back({shown_path(info.path), "holds " + *nearest});
   } else {
-    result.notes.push_back({info.path.string(), "holds " + *nearest + ": a part, or another set"});
+    result.notes.push_back(
+        {shown_path(info.path), "holds " + *nearest + ": a part, or another set"});
   }
 }
 

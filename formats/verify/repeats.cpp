@@ -73,7 +73,7 @@ std::string rest_text(const Repeats& repeats, std::string_view what) {
 void check_names(const Dataset& dataset, const SampleFacts& facts, Verification& result) {
   const Repeats repeats = repeats_of(facts.names);
   if (repeats.groups.empty()) return;
-  const std::string place = dataset.info().path.string();
+  const std::string place = shown_path(dataset.info().path);
   const std::string first = name_of(dataset, repeats.groups.front().front());
   if (repeats.repeated > facts.names.size() / 2) {
     result.notes.push_back(
@@ -128,7 +128,7 @@ void check_images(const Dataset& dataset, const SampleFacts& facts, Verification
     const auto contradictions = static_cast<std::uint64_t>(copies - repeats.groups.begin());
     std::string text = rest_text(repeats, "hold the image of");
     if (contradictions > 0) text += join("; ", contradictions, " groups with different labels");
-    result.notes.push_back({dataset.info().path.string(), std::move(text)});
+    result.notes.push_back({shown_path(dataset.info().path), std::move(text)});
   }
 }
 

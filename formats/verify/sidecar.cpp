@@ -27,7 +27,7 @@ std::string different_classes(const std::vector<std::uint64_t>& stated,
 }
 
 void check_checksum(const DatasetInfo& info, Verification& result) {
-  const std::string place = sidecar_file(info.path).string();
+  const std::string place = shown_path(sidecar_file(info.path));
   const SidecarChecksum checksum = sidecar_checksum(info.path);
   if (checksum.stated.empty()) {
     result.notes.push_back({place,
@@ -46,10 +46,11 @@ void check_files(const DatasetInfo& info, Verification& result) {
     try {
       const std::string found = file_hash(path);
       if (found == file.hash) continue;
-      result.findings.push_back({path.string(), join("has changed since it was written: expected ",
-                                                     file.hash, ", found ", found)});
+      result.findings.push_back(
+          {shown_path(path),
+           join("has changed since it was written: expected ", file.hash, ", found ", found)});
     } catch (const Error& error) {
-      result.findings.push_back({path.string(), error.what()});
+      result.findings.push_back({shown_path(path), error.what()});
     }
   }
 }
@@ -61,7 +62,7 @@ void check_sidecar(const Dataset& dataset, Verification& result) {
   if (!info.sidecar) return;
   const Sidecar& sidecar = *info.sidecar;
   const auto find = [&](std::string problem) {
-    result.findings.push_back({sidecar_file(info.path).string(), std::move(problem)});
+    result.findings.push_back({shown_path(sidecar_file(info.path)), std::move(problem)});
   };
   check_checksum(info, result);
   check_files(info, result);
@@ -83,7 +84,7 @@ void check_sidecar(const Dataset& dataset, Verification& result) {
   compare("set digest", sidecar.set_digest, result.digest.set_digest);
   if (result.written_digest.empty()) {  // findings have told why, where there is a list of digests
     if (sidecar.set_digest.empty() && result.findings.empty()) {
-      result.notes.push_back({info.path.string(),
+      result.notes.push_back({shown_path(info.path),
                               "holds no digests of its images (an older version wrote it), so one "
                               "that changed and can still be decoded would go unnoticed"});
     }

@@ -171,8 +171,8 @@ void Verifier::collect(Verification& result) {
   for (auto& [index, finding] : findings) result.findings.push_back(std::move(finding));
   const std::uint64_t faulty = result.looked_at - result.samples;
   if (faulty > findings.size()) {
-    result.findings.push_back({info_.path.string(), join("and ", faulty - findings.size(),
-                                                         " more samples with a finding")});
+    result.findings.push_back({shown_path(info_.path), join("and ", faulty - findings.size(),
+                                                            " more samples with a finding")});
   }
   if (decoded != dataset_.size()) return;
   result.details_digest = details.text();

@@ -10,6 +10,9 @@ namespace {
 
 // Enough to keep a disk's queue full, and few enough to stay in memory until they are used.
 constexpr std::uint64_t samples_beyond = 64;
+// A server answers after some ten milliseconds, however many requests are under way; how much may be is
+// counted in bytes, where they are sent.
+constexpr std::uint64_t samples_beyond_remote = 1024;
 // After this many samples in a row that were in memory already, the next ones are assumed to be
 // too.
 constexpr unsigned in_memory_streak = 64;
@@ -31,7 +34,9 @@ LookAhead::LookAhead(const Job& job, const Plan& plan, unsigned threads,
       plan_(plan),
       claimed_(claimed),
       open_(open),
-      chunks_beyond_((samples_beyond - 1) / plan.chunk_length() + 1) {
+      remote_(job.dataset.info().is_remote()),
+      chunks_beyond_(
+          ((remote_ ? samples_beyond_remote : samples_beyond) - 1) / plan.chunk_length() + 1) {
   if (threads == 0 || !job.dataset.look_ahead(0)) return;
   threads_.reserve(threads);
   try {
@@ -102,7 +107,7 @@ std::optional<std::uint64_t> LookAhead::farthest_chunk() const {
   return end - 1;
 }
 
-// Returns whether anything had to be read from a disk.
+// Returns whether anything had to be read from a disk or a server.
 bool LookAhead::request(ChunkOrder& order, std::uint64_t number) {
   const Chunk chunk = plan_.chunk(number);
   order.enter(chunk);
@@ -113,7 +118,7 @@ bool LookAhead::request(ChunkOrder& order, std::uint64_t number) {
     if (job_.crops != nullptr) job_.crops->look_ahead(sample);
   }
   asked_.fetch_add(chunk.count, std::memory_order_relaxed);
-  return blocks_read() != before;
+  return remote_ || blocks_read() != before;
 }
 
 void LookAhead::pause(const std::stop_token& stop) {

@@ -52,6 +52,7 @@ class LookAhead {
   const Plan& plan_;
   const std::atomic<std::uint64_t>& claimed_;
   const std::atomic<std::uint64_t>& open_;
+  const bool remote_;                   // what is asked for comes from a server, each time
   const std::uint64_t chunks_beyond_;   // from open_ to the horizon
   std::atomic<std::uint64_t> next_{0};  // the next chunk to request
   std::atomic<std::uint64_t> asked_{0};

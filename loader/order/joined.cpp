@@ -42,7 +42,8 @@ Joined::Joined(std::vector<std::shared_ptr<const Dataset>> members) : members_(s
     const auto named = std::ranges::find_if(
         members_, [](const auto& other) { return !other->info().class_names.names.empty(); });
     expect_same_classes((named == members_.end() ? members_.front() : *named)->info(), info);
-    name += join(name.empty() ? "" : " + ", info.path.string());
+    name += join(name.empty() ? "" : " + ", info.path);
+    if (info.is_remote()) info_.stand_in = info.stand_in;
     info_.files.insert(info_.files.end(), info.files.begin(), info.files.end());
     if (info_.class_names.names.empty()) info_.class_names = info.class_names;
     if (info.format != info_.format) info_.format = "mix";

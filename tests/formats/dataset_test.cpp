@@ -50,13 +50,13 @@ TEST(UnitDataset, classes_come_from_the_sidecar_or_from_the_labels) {
   EXPECT_EQ(count_classes(*open_dataset(temporary / "set")), 10U);
 }
 
-TEST(HostileDataset, a_url_is_refused_without_its_secrets) {
+TEST(HostileDataset, what_needs_files_refuses_a_url_without_its_secrets) {
   for (const char* url :
        {"https://user:secret@host/sets/train-{000..001}.tar", "s3://bucket/sets",
         "https://host/train.parquet?X-Amz-Signature=secret", "http://host/set#secret",
         "hf://datasets/a@b/train.parquet?image=secret"}) {
     try {
-      open_dataset(url);
+      expect_local(url);
       FAIL() << url;
     } catch (const Error& error) {
       const std::string what = error.what();
@@ -64,9 +64,10 @@ TEST(HostileDataset, a_url_is_refused_without_its_secrets) {
       EXPECT_EQ(what.find("secret"), std::string::npos) << what;
     }
   }
-  expect_error([] { open_dataset("https://user:secret@host/sets/train-{000..001}.tar"); },
+  expect_error([] { container_at("https://user:secret@host/sets/train-{000..001}.tar"); },
                {"https://host/sets/train-{000..001}.tar: "});
-  expect_error([] { open_dataset("hf://datasets/a@b/train"); }, {"hf://datasets/a@b/train: "});
+  expect_error([] { open_dataset("hf://datasets/a@b/train?token=secret"); },
+               {"hf://datasets/a@b/train: expected a URL that begins with https://"});
 }
 
 TEST(UnitDataset, a_directory_whose_name_ends_in_a_colon_is_no_url) {

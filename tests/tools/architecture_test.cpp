@@ -40,6 +40,7 @@ const std::map<std::string, Folder> architecture{
       {{"base"},
        {"io", "pixels"},
        {"digests"},
+       {"remote"},
        {"."},
        {"codecs", "containers"},
        {"codecs/jpeg", "codecs/png", "codecs/webp", "means"},

@@ -20,7 +20,7 @@ struct LastError {
   feedrate_status set(const loader::SampleError& fault) {
     const loader::BadSample& bad = fault.sample();
     set(FEEDRATE_DATA, fault.what());
-    file = bad.place.file.string();
+    file = formats::shown_path(bad.place.file);
     error.file = file.c_str();
     error.sample = bad.index;
     error.byte = bad.place.offset;

@@ -14,6 +14,7 @@
 struct feedrate_dataset {
   std::shared_ptr<const feedrate::formats::Dataset> data;
   std::vector<const char*> class_names;  // of the dataset
+  std::string path;                      // as people name it: a URL without its secrets
 };
 
 namespace feedrate::tools {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/remote/url.h"
 #include "loader/read_pixels.h"
 #include "tools/bindings/c/calls.h"
 #include "tools/bindings/c/dlpack.h"
@@ -31,11 +32,12 @@ namespace {
 
 feedrate_dataset* open(const char* path) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  if (url_scheme(path).empty() && !std::filesystem::exists(path, ignored)) {
     throw Failure(FEEDRATE_NOT_FOUND, join(path, ": no such file or directory"));
   }
   auto dataset = std::make_unique<feedrate_dataset>();
   dataset->data = open_dataset(path);
+  dataset->path = shown_path(dataset->data->info().path);
   for (const std::string& name : dataset->data->info().class_names.names) {
     dataset->class_names.push_back(name.c_str());
   }
@@ -50,7 +52,7 @@ feedrate_dataset_info info_of(const feedrate_dataset& dataset) {
           .width = info.shape.width,
           .channels = info.shape.channels,
           .classes = info.classes,
-          .path = info.path.c_str(),
+          .path = dataset.path.c_str(),
           .format = info.format.c_str(),
           .codec = info.codec.c_str(),
           .class_names = dataset.class_names.data(),

@@ -33,7 +33,7 @@ nb::list texts(const std::vector<std::string>& all) {
 nb::dict info(const OpenDataset& dataset) {
   const DatasetInfo& info = dataset.data->info();
   nb::dict all;
-  all["path"] = text(info.path.native());
+  all["path"] = text(shown_path(info.path));
   all["format"] = text(info.format);
   all["codec"] = text(info.codec);
   all["images"] = info.size;
@@ -109,7 +109,7 @@ nb::object viewed(const OpenDataset& dataset, std::uint64_t index, const Numbers
 
 nb::tuple place(const OpenDataset& dataset, std::uint64_t index) {
   const SamplePlace place = dataset.data->place(index);
-  return nb::make_tuple(text(place.file.native()), place.offset);
+  return nb::make_tuple(text(shown_path(place.file)), place.offset);
 }
 
 }  // namespace

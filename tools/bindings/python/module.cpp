@@ -32,7 +32,7 @@ void translate(const std::exception_ptr& thrown, void*) {
     PyErr_SetObject(refusal.type(), text(refusal.what()).ptr());
   } catch (const loader::SampleError& error) {
     const loader::BadSample& bad = error.sample();
-    raise_data_error(error.what(), text(bad.place.file.native()), nb::int_(bad.index),
+    raise_data_error(error.what(), text(shown_path(bad.place.file)), nb::int_(bad.index),
                      nb::int_(bad.place.offset));
   } catch (const Error& error) {
     raise_data_error(error.what(), nb::none(), nb::none(), nb::none());

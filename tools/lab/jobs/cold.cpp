@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "formats/base/error.h"
 #include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
@@ -14,6 +15,9 @@ namespace feedrate::tools {
 using namespace formats;
 
 double make_cold(const Dataset& dataset) {
+  if (dataset.info().is_remote()) {
+    fail(dataset.info().path, "is on a server, and --cold is for files of this machine");
+  }
   std::vector<std::filesystem::path> files;
   const auto add = [&files](const Dataset& member) {
     std::ranges::copy(sample_files(member), std::back_inserter(files));
@@ -29,7 +33,7 @@ double make_cold(const Dataset& dataset) {
     warn(
         fmt::format("{:.0f} % of {} is still in memory: another process may have mapped it, or "
                     "the files are not yours, so that Linux does not tell",
-                    100 * share, dataset.info().path.string()));
+                    100 * share, shown_path(dataset.info().path)));
   }
   return share;
 }

@@ -11,6 +11,7 @@
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
+using formats::RemoteCounts;
 using namespace loader;
 
 namespace {
@@ -105,6 +106,24 @@ std::string crops_text(const CropStats& crops) {
                     counted(crops.stale, "image"));
 }
 
+double mean_seconds(const RemoteCounts& counts) {
+  const std::uint64_t whole = counts.requests - counts.repeated;
+  return whole == 0 ? 0
+                    : 1e-9 * static_cast<double>(counts.nanoseconds) / static_cast<double>(whole);
+}
+
+std::string remote_text(const RemoteCounts& counts) {
+  std::string text =
+      fmt::format("  the server sent {} in {} over at most {}, {} each on average",
+                  bytes_text(counts.bytes), counted(counts.requests, "request"),
+                  counted(counts.connections, "connection"), duration_text(mean_seconds(counts)));
+  if (counts.repeated != 0) {
+    text +=
+        fmt::format("; {} after a failure", formats::grouped(counts.repeated) + " were sent again");
+  }
+  return text + "\n";
+}
+
 /// Thread-seconds for an image.
 struct SecondsPerImage {
   double read = 0;
@@ -182,6 +201,16 @@ template <class Field>
 void for_each_field(const BadMet& bad, const Field& field) {
   field("samples", bad.samples, {"number of different bad samples"});
   field("seats", bad.seats, {"places in batches that they would have taken"});
+}
+
+template <class Field>
+void for_each_field(const RemoteCounts& counts, const Field& field) {
+  field("requests", counts.requests, {"sent to the server, with those sent again"});
+  field("repeated", counts.repeated, {"of these, sent again after a failure that passes"});
+  field("bytes", counts.bytes, {"of the ranges that arrived"});
+  field("connections", counts.connections, {"the most that were used at once"});
+  field("seconds_per_request", mean_seconds(counts),
+        {"from sending to the last byte, on average", Unit{"s"}, Digits{6}});
 }
 
 template <>
@@ -272,6 +301,8 @@ void for_each_field(const LoadReport& report, const Field& field) {
   field("bad", BadMet{report.bad_samples, stats.bad_seats},
         {"bad samples met, with `--on-bad replace` or `skip`"});
   field("device", report.device, about_decoding);
+  field("remote", report.remote,
+        {"what the server of the dataset was asked for", Null{"it is on this machine"}});
   for_each_host_field(report.telemetry, field);
 }
 
@@ -294,6 +325,7 @@ std::string LoadReport::text() const {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));
   }
+  if (remote) text += remote_text(*remote);
   text += crops_text(stats.crops);
   if (decode == Decode::scaled) {
     text += fmt::format("  decoded scaled: {} at a half of their size or less\n",

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "formats/remote/fetcher.h"
 #include "loader/drive.h"
 #include "tools/console/decode.h"
 #include "tools/lab/jobs/device_decoding.h"
@@ -29,8 +30,9 @@ struct LoadReport {
   std::string digest;         // of the first epoch; "": not computed
   loader::LoaderState state;  // after the last batch
   std::size_t bad_samples = 0;
-  std::string crop_index_problem;       // "": it is used, or there is none
-  std::optional<DeviceDecoded> device;  // with --decode device
+  std::string crop_index_problem;               // "": it is used, or there is none
+  std::optional<DeviceDecoded> device;          // with --decode device
+  std::optional<formats::RemoteCounts> remote;  // where the dataset is on a server
 
   /// Lines: the rate, where the time went, what limited it.
   std::string text() const;

@@ -32,7 +32,7 @@ constexpr std::uint64_t batches_on_device = 2;  // a device works on them in tur
 Fields description(const TrainingRequest& request, const Opened& opened) {
   const TrainRecipe& recipe = opened.recipe;
   Fields run = {{"run", "train"},
-                {"dataset", opened.dataset->info().path.string()},
+                {"dataset", shown_path(opened.dataset->info().path)},
                 {"network", request.model.network},
                 {"device", request.device.name},
                 {"precision", request.device.precision},

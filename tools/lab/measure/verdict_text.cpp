@@ -64,7 +64,7 @@ std::string stage_text(const Figures& figures) {
 std::string_view cheaper(Limit limit) {
   switch (limit) {
     case Limit::read:
-      return "a faster disk, more memory for its cache or fewer bytes for each image";
+      return "a faster disk or network, more memory for a cache or fewer bytes for each image";
     case Limit::decode:
       return "images that decode faster (raw, packed, or smaller ones)";
     case Limit::augment:

@@ -10,6 +10,7 @@
 #include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "formats/io/replace.h"
+#include "formats/remote/url.h"
 #include "formats/sidecar.h"
 #include "tools/program/cli/parser.hpp"
 
@@ -61,6 +62,7 @@ std::vector<fs::path> claimed(const NamedPath& output) {
 
 /// The files of the dataset at `path`; none where it is no dataset, or a damaged one.
 std::vector<fs::path> files_of(const fs::path& path) {
+  if (!url_scheme(path.native()).empty()) return {};  // nothing is written to a server
   try {
     std::vector<fs::path> files = sample_files(*open_as_found(path));
     files.push_back(crop_index_file(path));

@@ -8,6 +8,7 @@
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
 #include "formats/base/statistics.h"
+#include "formats/remote/url.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/lab/advise/advice.h"
@@ -121,7 +122,7 @@ Advice advise(const AdviseRequest& options) {
   const std::vector<Candidate> conversions = candidates(*dataset, surveyed, augment);
 
   Advice advice;
-  advice.dataset = options.training.data.path.string();
+  advice.dataset = without_secrets(options.training.data.path.native());
   advice.images = dataset->size();
   advice.recipe = options.training.data.recipe;
   advice.batch = options.training.changes.batch.value();

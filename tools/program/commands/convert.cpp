@@ -12,6 +12,8 @@
 #include "formats/base/stop.h"
 #include "formats/base/stopwatch.h"
 #include "formats/base/text.h"
+#include "formats/remote/url.h"
+#include "formats/remote_dataset.h"
 #include "tools/console/advised_error.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
@@ -229,6 +231,17 @@ void note_missing(const std::vector<Converted>& made, const ConversionJob& job,
   }
 }
 
+/// Replaces URLs of datasets by the files that stand in for theirs while the result lives.
+std::vector<UrlFiles> stand_ins(const Source& from, std::vector<fs::path>& inputs) {
+  std::vector<UrlFiles> found;
+  if (from.name() != "dataset") return found;
+  for (fs::path& input : inputs) {
+    if (url_scheme(input.native()).empty()) continue;
+    input = found.emplace_back(files_of_url(input.native())).path;
+  }
+  return found;
+}
+
 int run_convert(ConvertRequest options) {
   if (!options.join.empty()) return join(options);
   const GracefulStop graceful;
@@ -239,6 +252,7 @@ int run_convert(ConvertRequest options) {
   if (!options.boxes.empty() && !container(options.format).holds_boxes()) {
     throw Error(fmt::format("{} holds no bounding boxes: leave out --boxes", options.format));
   }
+  const std::vector<UrlFiles> remote = stand_ins(from, options.inputs);
   options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
   if (!options.labels.empty()) {
     if (!from.takes_labels()) {

@@ -78,6 +78,7 @@ namespace {
 
 int index_crops(const IndexRequest& options) {
   const GracefulStop graceful;
+  expect_local(options.path);
   const std::filesystem::path file = replaceable(crop_index_file(options.path));
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const unsigned threads = options.threads == 0 ? usable_cores() : options.threads;

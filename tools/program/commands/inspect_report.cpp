@@ -148,7 +148,7 @@ void for_each_field(const Inspection& found, const Field& field) {
   const auto of_sidecar = [&](auto member) {
     return info.sidecar ? std::optional(*info.sidecar.*member) : std::nullopt;
   };
-  field("path", info.path.string(), {"the dataset as given"});
+  field("path", shown_path(info.path), {"the dataset as given"});
   field("format", info.format, {"its container"});
   field("codec", info.codec, {"of the first sample that can be read"});
   field("samples", info.size, {"in the dataset"});

@@ -264,7 +264,7 @@ std::string samples_text(const Inspection& found) {
 }  // namespace
 
 std::string inspection_text(const Inspection& found) {
-  std::string text = line("path", harmless(found.info.path.string()));
+  std::string text = line("path", harmless(shown_path(found.info.path)));
   text += line("format", found.info.format + " × " + found.info.codec);
   text += line("images", images_text(found));
   text += fitted("files", title_columns) + files_text(found);

@@ -9,6 +9,7 @@
 #include "formats/base/stop.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
+#include "formats/remote/fetcher.h"
 #include "loader/drive.h"
 #include "loader/settings.h"
 #include "tools/console/advised_error.h"
@@ -58,7 +59,7 @@ void quarantine(const LoadRequest& options, const Loader& loader) {
 Fields start_of(const LoadRequest& options, const LoaderOptions& settings, const Dataset& dataset,
                 std::uint64_t images) {
   Fields start = {{"run", "load"},
-                  {"dataset", dataset.info().path.string()},
+                  {"dataset", shown_path(dataset.info().path)},
                   {"recipe", options.settings.recipe},
                   {"decode", std::string(name(options.decode))},
                   {"batch", settings.batch},
@@ -93,6 +94,7 @@ LoadReport load(const LoadRequest& options) {
   loaded.decode = options.decode;
   loaded.skips = settings.bad.policy == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
+  const RemoteCounts fetched_before = remote_counts();
   {
     Loader loader(*dataset, augment, settings);
     loaded.crop_index_problem = loader.crop_index_problem();
@@ -116,6 +118,7 @@ LoadReport load(const LoadRequest& options) {
     quarantine(options, loader);
     loaded.bad_samples = loader.bad_samples().size();
     loaded.storage_bytes = bytes_from_disk() - before;
+    if (dataset->info().is_remote()) loaded.remote = remote_counts().since(fetched_before);
     loaded.stats = loader.stats();
     if (!loaded.result.stopped) logs.end();
     loaded.threads = loaded.stats.threads;

@@ -148,7 +148,7 @@ std::string verified_text(const Verified& verified) {
   const DatasetInfo& info = verified.info;
   const Verification& result = verified.result;
   std::string text =
-      fmt::format("{}: {} × {}, {} read and decoded, {}\n", info.path.string(), info.format,
+      fmt::format("{}: {} × {}, {} read and decoded, {}\n", shown_path(info.path), info.format,
                   fmt::join(codec_names(result), " and "), counted(result.samples, "image"),
                   result.findings.empty() ? "sound" : counted(result.findings.size(), "finding"));
   if (!result.complete) {
@@ -191,7 +191,7 @@ template <class Field>
 void for_each_field(const Verified& verified, const Field& field) {
   constexpr std::string_view not_decoded = "a sample could not be decoded";
   const Verification& result = verified.result;
-  field("path", verified.info.path.string(), {"the dataset as given"});
+  field("path", shown_path(verified.info.path), {"the dataset as given"});
   field("format", verified.info.format, {"its container"});
   field("codec", fmt::format("{}", fmt::join(codec_names(result), ",")),
         {"codecs of its samples, joined by commas"});

@@ -4,6 +4,7 @@ import collections.abc
 import errno
 import operator
 import os
+import re
 import reprlib
 import struct
 from typing import TYPE_CHECKING, Any, Generic, Iterator, Mapping, NamedTuple, SupportsIndex, TypedDict, cast, overload
@@ -285,18 +286,23 @@ class Dataset:
 
 
 def open(path: str | bytes | os.PathLike[str]) -> Dataset:
-    """Opens a dataset in any format that Feedrate reads: a directory, or a file of another tool.
+    """Opens a dataset in any format that Feedrate reads: a directory, a file of another tool, or a URL
+    (http, https, s3) of either in recordio, tfrecord, webdataset, parquet or mds.
 
     Raises FileNotFoundError where there is nothing, and DataError where there is no dataset or one
     that is damaged."""
     name = as_path(path)
-    if not os.path.exists(name):
+    if not _is_url(name) and not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     try:
         return Dataset(_native.open(os.fsencode(name)))
     except DataError as error:
         file = error.file or os.fsdecode(name)
         raise DataError(str(error), file, error.sample, error.byte) from None
+
+
+def _is_url(name: str | bytes) -> bool:
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", os.fsdecode(name)) is not None
 
 
 def opened(dataset: Dataset | str | bytes | os.PathLike[str], name: str = "dataset") -> Dataset:

@@ -1,10 +1,10 @@
-#include "converters/downloads/certificates.h"
+#include "formats/remote/certificates.h"
 
 #include <unistd.h>
 
 #include <cstdlib>
 
-namespace feedrate::converters {
+namespace feedrate::formats {
 
 std::span<const char* const> certificate_places() {
   static constexpr const char* places[] = {
@@ -26,4 +26,4 @@ std::string certificates(std::span<const char* const> places) {
   return {};
 }
 
-}  // namespace feedrate::converters
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace feedrate::converters {
+namespace feedrate::formats {
 
 /// Where the distributions keep them as one file: Debian, Red Hat, SUSE, Alpine and others.
 std::span<const char* const> certificate_places();
@@ -14,4 +14,4 @@ std::span<const char* const> certificate_places();
 /// there is none: the TLS library then looks where it was told to when it was built.
 std::string certificates(std::span<const char* const> places = certificate_places());
 
-}  // namespace feedrate::converters
+}  // namespace feedrate::formats

@@ -1,4 +1,4 @@
-#include "converters/downloads/certificates.h"
+#include "formats/remote/certificates.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace feedrate::converters {
+namespace feedrate::formats {
 namespace {
 
 using namespace feedrate::testing;
@@ -34,4 +34,4 @@ TEST(UnitCertificates, the_environment_names_another_file_even_one_that_is_not_t
 }
 
 }  // namespace
-}  // namespace feedrate::converters
+}  // namespace feedrate::formats

@@ -1,0 +1,320 @@
+#include "formats/remote/exchange.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <pugixml.hpp>
+
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/base/xml.h"
+#include "formats/digests/fingerprint.h"
+#include "formats/remote/certificates.h"
+#include "formats/remote/url.h"
+
+namespace feedrate::formats {
+namespace {
+
+static_assert(CURL_ERROR_SIZE == 256);
+
+constexpr long connect_seconds = 15;
+constexpr long stalled_seconds = 20;  // without a byte received
+constexpr long max_redirections = 5;
+constexpr long receive_bytes = 128L << 10;
+constexpr std::size_t max_error_body = 4096;
+
+// True for failures that may be gone when the same is asked again.
+bool worth_repeating(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool worth_repeating(long status) {
+  return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
+         status == 504;
+}
+
+// "AccessDenied: Access Denied." of the XML that S3 sends with a refusal; empty for another body.
+std::string s3_error(std::string_view body) {
+  try {
+    pugi::xml_document document;
+    parse_xml(body, document);
+    const pugi::xml_node error = document.child("Error");
+    const std::string_view code = xml_text(error.child("Code"));
+    if (code.empty()) return {};
+    return join(code, ": ", xml_text(error.child("Message")));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// The reason phrases that people know.
+std::string_view phrase(long status) {
+  switch (status) {
+    case 401:
+      return "the server asks who you are";
+    case 403:
+      return "the server forbids it";
+    case 404:
+      return "there is no such object";
+    case 410:
+      return "the object is gone";
+    case 416:
+      return "the object has no such bytes";
+    case 429:
+      return "the server asks to wait: too many requests";
+    case 503:
+      return "the server is too busy";
+    default:
+      return "the server refuses";
+  }
+}
+
+const std::string& trusted() {
+  static const std::string file = certificates();
+  return file;
+}
+
+CURL* new_handle() {
+  start_libcurl();
+  CURL* handle = curl_easy_init();
+  if (handle == nullptr) throw std::bad_alloc();
+  return handle;
+}
+
+}  // namespace
+
+std::string refusal(const HttpAnswer& answer) {
+  const std::string more = s3_error(answer.body);
+  std::string text = join(phrase(answer.status), " (status ", answer.status);
+  if (!more.empty()) text += join(", ", more);
+  if (!answer.bucket_region.empty() && answer.status >= 300) {
+    text += join("; the bucket is in the region ", answer.bucket_region,
+                 ": AWS_REGION names the region to ask");
+  }
+  return text + ")";
+}
+
+std::string ObjectVersion::condition() const {
+  if (!etag.empty() && !etag.starts_with("W/")) return join("If-Match: ", etag);
+  if (!last_modified.empty()) return join("If-Unmodified-Since: ", last_modified);
+  return {};
+}
+
+std::uint64_t version_number(const ObjectVersion& version) {
+  const std::string text =
+      join(version.size, " ", version.etag, " ", version.etag.empty() ? version.last_modified : "");
+  return fingerprint(as_bytes(text), 0);
+}
+
+void start_libcurl() {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (ready != CURLE_OK) throw Error(join("libcurl: ", curl_easy_strerror(ready)));
+}
+
+Exchange::Exchange() : curl_(new_handle()) {}
+
+Exchange::~Exchange() {
+  curl_easy_cleanup(curl_);
+  curl_slist_free_all(static_cast<curl_slist*>(headers_));
+}
+
+void Exchange::prepare(const HttpRequest& request) {
+  answer_ = {};
+  received_ = 0;
+  complaint_.clear();
+  reason_[0] = '\0';
+  curl_easy_reset(curl_);  // keeps connections and the cache of names
+  curl_slist_free_all(static_cast<curl_slist*>(headers_));
+  headers_ = nullptr;
+  const auto add_header = [&](const std::string& line) {
+    curl_slist* longer = curl_slist_append(static_cast<curl_slist*>(headers_), line.c_str());
+    if (longer == nullptr) throw std::bad_alloc();
+    headers_ = longer;
+  };
+  for (const std::string& line : request.headers) add_header(line);
+  if (range_.size != 0) {
+    if (const std::string condition = version_.condition(); !condition.empty()) {
+      add_header(condition);
+    }
+  }
+  const bool secure = url_scheme(request.url) == "https";
+  curl_easy_setopt(curl_, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(curl_, CURLOPT_HTTPHEADER, headers_);
+  curl_easy_setopt(curl_, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl_, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
+  curl_easy_setopt(curl_, CURLOPT_FOLLOWLOCATION, request.follows ? 1L : 0L);
+  curl_easy_setopt(curl_, CURLOPT_MAXREDIRS, max_redirections);
+  curl_easy_setopt(curl_, CURLOPT_NOBODY, request.method == "HEAD" ? 1L : 0L);
+  if (request.method == "PUT") {
+    curl_easy_setopt(curl_, CURLOPT_CUSTOMREQUEST, "PUT");
+    curl_easy_setopt(curl_, CURLOPT_POSTFIELDS, "");  // none: a PUT otherwise reads from stdin
+  }
+  curl_easy_setopt(curl_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(curl_, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, connect_seconds);
+  curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_TIME, stalled_seconds);
+  curl_easy_setopt(curl_, CURLOPT_BUFFERSIZE, receive_bytes);
+  curl_easy_setopt(curl_, CURLOPT_USERAGENT, "feedrate/" FEEDRATE_VERSION);
+  curl_easy_setopt(curl_, CURLOPT_ERRORBUFFER, reason_);
+  curl_easy_setopt(curl_, CURLOPT_HEADERFUNCTION, &Exchange::on_header);
+  curl_easy_setopt(curl_, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(curl_, CURLOPT_WRITEFUNCTION, &Exchange::on_body);
+  curl_easy_setopt(curl_, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(curl_, CURLOPT_PRIVATE, this);
+  if (!trusted().empty()) curl_easy_setopt(curl_, CURLOPT_CAINFO, trusted().c_str());
+}
+
+void Exchange::prepare(const HttpRequest& request, std::uint64_t max_bytes) {
+  range_ = {};
+  max_bytes_ = max_bytes;
+  prepare(request);
+}
+
+void Exchange::prepare(const HttpRequest& request, const ObjectVersion& version, ByteRange range,
+                       std::byte* into) {
+  version_ = version;
+  range_ = range;
+  into_ = into;
+  prepare(request);
+  const std::string bytes = join(range.offset, "-", range.end() - 1);
+  curl_easy_setopt(curl_, CURLOPT_RANGE, bytes.c_str());
+}
+
+int Exchange::perform() {
+  const CURLcode code = curl_easy_perform(curl_);
+  const char* url = nullptr;
+  curl_easy_getinfo(curl_, CURLINFO_EFFECTIVE_URL, &url);
+  if (url != nullptr) answer_.url = url;
+  return code;
+}
+
+std::size_t Exchange::on_header(const char* line, std::size_t, std::size_t count, void* self) {
+  try {  // exceptions must not cross libcurl's C frames
+    static_cast<Exchange*>(self)->take_header({line, count});
+    return count;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
+std::size_t Exchange::on_body(const char* bytes, std::size_t, std::size_t count, void* self) {
+  try {
+    return static_cast<Exchange*>(self)->take_body({bytes, count}) ? count : 0;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
+void Exchange::take_header(std::string_view line) {
+  if (line.starts_with("HTTP/")) {  // of the next answer, after a redirection
+    answer_ = {};
+    const std::size_t blank = std::min(line.find(' '), line.size() - 1);
+    answer_.status = parse_number<long>(line.substr(blank + 1, 3)).value_or(0);
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  std::string name(line.substr(0, colon));
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  const std::string_view value = trimmed(line.substr(colon + 1));
+  if (name == "etag") answer_.etag = value;
+  if (name == "last-modified") answer_.last_modified = value;
+  if (name == "content-type") answer_.content_type = value;
+  if (name == "content-range") answer_.content_range = value;
+  if (name == "content-length") answer_.length = parse_number<std::uint64_t>(value);
+  if (name == "retry-after") answer_.retry_after_seconds = parse_number<unsigned>(value);
+  if (name == "x-amz-bucket-region") answer_.bucket_region = value;
+}
+
+// Whether the answer's body is the range. Some servers send a range as 200, without saying which.
+bool Exchange::answers_range() const {
+  if (answer_.status == 206) return true;
+  return answer_.status == 200 && answer_.length == range_.size;
+}
+
+bool Exchange::take_body(std::string_view bytes) {
+  if (range_.size != 0 && answers_range()) {
+    if (bytes.size() > range_.size - received_) {
+      complaint_ = join("sends more than the ", range_.size, " bytes asked for");
+      return false;
+    }
+    std::memcpy(into_ + received_, bytes.data(), bytes.size());
+    received_ += bytes.size();
+    return true;
+  }
+  if (range_.size != 0 && answer_.status == 200) {
+    complaint_ =
+        "the server ignores ranges (it answers with the whole object, status 200, expected 206): "
+        "samples cannot be read from it one by one; copy the dataset here first";
+    return false;
+  }
+  const std::uint64_t limit = range_.size != 0 ? max_error_body : max_bytes_;
+  const bool fits = bytes.size() <= limit - answer_.body.size();
+  answer_.body += bytes.substr(0, limit - answer_.body.size());
+  if (fits || answer_.status >= 400) return true;
+  complaint_ = join("sends more than the ", limit, " bytes expected here");
+  return false;
+}
+
+Outcome Exchange::outcome(int code_number) const {
+  const auto code = static_cast<CURLcode>(code_number);
+  using Kind = Outcome::Kind;
+  if (!complaint_.empty()) return {Kind::failed, complaint_};
+  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
+    return {Kind::failed, join(reason_, "; the authorities trusted are those of ",
+                               trusted().empty() ? "no file that was found" : trusted(),
+                               ": SSL_CERT_FILE names another file")};
+  }
+  if (code != CURLE_OK) {
+    const std::string reason = reason_[0] != '\0' ? reason_ : curl_easy_strerror(code);
+    return {worth_repeating(code) ? Kind::repeat : Kind::failed, reason};
+  }
+  if (worth_repeating(answer_.status)) return {Kind::repeat, refusal(answer_)};
+  return range_.size == 0 ? Outcome{Kind::done, {}} : judge_range();
+}
+
+Outcome Exchange::judge_range() const {
+  using Kind = Outcome::Kind;
+  const bool other =
+      (!version_.etag.empty() && !answer_.etag.empty() && version_.etag != answer_.etag) ||
+      (version_.etag.empty() && !answer_.last_modified.empty() &&
+       version_.last_modified != answer_.last_modified);
+  if (answer_.status == 412 || (answers_range() && other)) {
+    return {Kind::failed, join("was changed while it was being read: expected the version ",
+                               version_.etag.empty() ? version_.last_modified : version_.etag,
+                               ", found ", answer_.etag.empty() ? "another one" : answer_.etag)};
+  }
+  if (!answers_range()) return {Kind::failed, refusal(answer_)};
+  if (answer_.status == 206) {
+    const std::string expected =
+        join("bytes ", range_.offset, "-", range_.end() - 1, "/", version_.size);
+    if (answer_.content_range != expected) {
+      return {Kind::failed, join("asked for ", expected, ", the server sends ",
+                                 answer_.content_range.empty() ? "bytes without saying which"
+                                                               : answer_.content_range)};
+    }
+  }
+  if (received_ != range_.size) {
+    return {Kind::repeat, join("sends ", received_, " bytes of the ", range_.size, " asked for")};
+  }
+  return {Kind::done, {}};
+}
+
+}  // namespace feedrate::formats

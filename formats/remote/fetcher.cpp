@@ -1,0 +1,265 @@
+#include "formats/remote/fetcher.h"
+
+#include <curl/curl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <random>
+#include <utility>
+
+#include "formats/base/error.h"
+
+namespace feedrate::formats {
+namespace {
+
+constexpr unsigned first_connections = 8;
+constexpr unsigned fewest_connections = 4;
+constexpr std::chrono::milliseconds adjusted_every{200};
+constexpr int longest_poll_ms = 1000;
+
+struct Counters {
+  std::atomic<std::uint64_t> requests{0}, repeated{0}, bytes{0}, nanoseconds{0};
+  std::atomic<unsigned> connections{0};
+};
+
+Counters& counters() {
+  static Counters all;
+  return all;
+}
+
+std::uint64_t random_number() {
+  thread_local std::minstd_rand generator{std::random_device{}()};
+  return generator();
+}
+
+// The fetcher of a process. After a fork the child has a copy of its parent's, whose thread it lacks.
+struct OfProcess {
+  std::mutex mutex;
+  pid_t process = 0;
+  std::weak_ptr<Fetcher> fetcher;
+};
+
+OfProcess& of_this_process() {
+  static auto* const one = new OfProcess;
+  return *one;
+}
+
+}  // namespace
+
+RemoteCounts remote_counts() {
+  const Counters& all = counters();
+  return {all.requests.load(), all.repeated.load(), all.bytes.load(), all.nanoseconds.load(),
+          all.connections.load()};
+}
+
+RemoteCounts RemoteCounts::since(const RemoteCounts& earlier) const {
+  return {requests - earlier.requests, repeated - earlier.repeated, bytes - earlier.bytes,
+          nanoseconds - earlier.nanoseconds, connections};
+}
+
+RemoteSettings& remote_settings() {
+  static RemoteSettings settings;
+  return settings;
+}
+
+std::shared_ptr<Fetcher> Fetcher::of_process() {
+  OfProcess& one = of_this_process();
+  const std::lock_guard lock(one.mutex);
+  std::shared_ptr<Fetcher> fetcher = one.fetcher.lock();
+  if (fetcher == nullptr || one.process != ::getpid()) {
+    fetcher = std::make_shared<Fetcher>();
+    one.fetcher = fetcher;
+    one.process = ::getpid();
+  }
+  return fetcher;
+}
+
+Fetcher::Fetcher() : limit_(std::min(first_connections, remote_settings().connections)) {
+  start_libcurl();
+  multi_ = curl_multi_init();
+  if (multi_ == nullptr) throw std::bad_alloc();
+  const auto most = static_cast<long>(remote_settings().connections);
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, most);
+  curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+  adjusted_ = Clock::now();
+  thread_ = std::thread([this] { work(); });
+}
+
+Fetcher::~Fetcher() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  curl_multi_wakeup(multi_);
+  thread_.join();
+  for (auto& [exchange, line] : busy_) curl_multi_remove_handle(multi_, exchange->handle());
+  busy_.clear();
+  idle_.clear();
+  curl_multi_cleanup(multi_);
+}
+
+void Fetcher::add(Fetch fetch, bool urgent) {
+  auto task = std::make_unique<Task>();
+  task->fetch = std::move(fetch);
+  {
+    const std::lock_guard lock(mutex_);
+    (urgent ? added_urgent_ : added_).push_back(std::move(task));
+  }
+  curl_multi_wakeup(multi_);
+}
+
+void Fetcher::forget(const void* owner) {
+  std::unique_lock lock(mutex_);
+  to_forget_.push_back(owner);
+  curl_multi_wakeup(multi_);
+  forgotten_.wait(lock, [&] { return std::ranges::find(to_forget_, owner) == to_forget_.end(); });
+}
+
+void Fetcher::work() {
+  for (;;) {
+    take_orders();
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return;
+    }
+    const Clock::time_point now = Clock::now();
+    while (!delayed_.empty() && delayed_.begin()->first <= now) {
+      queue_.push_front(std::move(delayed_.begin()->second));
+      delayed_.erase(delayed_.begin());
+    }
+    adjust(now);
+    start_tasks();
+    int running = 0;
+    curl_multi_perform(multi_, &running);
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      char* exchange = nullptr;
+      const int code = message->data.result;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
+      const auto found = busy_.find(reinterpret_cast<Exchange*>(exchange));
+      curl_multi_remove_handle(multi_, found->second->exchange.handle());
+      const std::unique_ptr<Line>& line = idle_.emplace_back(std::move(found->second));
+      busy_.erase(found);
+      finish(*line, code);
+    }
+    start_tasks();
+    curl_multi_poll(multi_, nullptr, 0, wait_ms(Clock::now()), nullptr);
+  }
+}
+
+void Fetcher::take_orders() {
+  const std::lock_guard lock(mutex_);
+  for (auto& task : added_) queue_.push_back(std::move(task));
+  while (!added_urgent_.empty()) {
+    queue_.push_front(std::move(added_urgent_.back()));
+    added_urgent_.pop_back();
+  }
+  added_.clear();
+  for (const void* owner : to_forget_) forget_now(owner);
+  if (!to_forget_.empty()) forgotten_.notify_all();
+  to_forget_.clear();
+}
+
+void Fetcher::forget_now(const void* owner) {
+  const auto is_owners = [&](const auto& task) { return task->fetch.owner == owner; };
+  std::erase_if(queue_, is_owners);
+  std::erase_if(delayed_, [&](const auto& entry) { return is_owners(entry.second); });
+  for (auto at = busy_.begin(); at != busy_.end();) {
+    if (!is_owners(at->second->task)) {
+      ++at;
+      continue;
+    }
+    curl_multi_remove_handle(multi_, at->second->exchange.handle());  // closes its connection
+    at->second->task.reset();
+    idle_.push_back(std::move(at->second));
+    at = busy_.erase(at);
+  }
+}
+
+void Fetcher::start_tasks() {
+  while (!queue_.empty() && busy_.size() < limit_) {
+    std::unique_ptr<Task> task = std::move(queue_.front());
+    queue_.pop_front();
+    start(std::move(task));
+  }
+  if (!queue_.empty() && waiting_.load() != 0) was_short_ = true;
+}
+
+void Fetcher::start(std::unique_ptr<Task> task) {
+  std::string problem;
+  try {
+    if (idle_.empty()) idle_.push_back(std::make_unique<Line>());
+    Line& line = *idle_.back();
+    const Fetch& fetch = task->fetch;
+    line.exchange.prepare(fetch.request(), fetch.version, fetch.range, fetch.into);
+    curl_multi_add_handle(multi_, line.exchange.handle());
+    task->sent = Clock::now();
+    line.task = std::move(task);
+    busy_.emplace(&line.exchange, std::move(idle_.back()));
+    idle_.pop_back();
+    Counters& all = counters();
+    all.requests.fetch_add(1, std::memory_order_relaxed);
+    const auto used = static_cast<unsigned>(busy_.size());
+    if (used > all.connections.load(std::memory_order_relaxed)) all.connections.store(used);
+    return;
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  task->fetch.done(problem);
+}
+
+void Fetcher::finish(Line& line, int code) {
+  std::unique_ptr<Task> task = std::move(line.task);
+  const Outcome outcome = line.exchange.outcome(code);
+  Counters& all = counters();
+  const Clock::duration took = Clock::now() - task->sent;
+  if (outcome.kind == Outcome::Kind::done) {
+    spent_ += took;
+    all.bytes.fetch_add(task->fetch.range.size, std::memory_order_relaxed);
+    all.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count()),
+                              std::memory_order_relaxed);
+    task->fetch.done({});
+    return;
+  }
+  if (outcome.kind == Outcome::Kind::repeat) {
+    if (const auto wait =
+            task->retries.next(random_number(), line.exchange.answer().retry_after_seconds)) {
+      all.repeated.fetch_add(1, std::memory_order_relaxed);
+      delayed_.emplace(Clock::now() + *wait, std::move(task));
+      return;
+    }
+  }
+  std::string problem = outcome.reason;
+  if (task->retries.failed() != 0)
+    problem += join("; asked ", task->retries.failed() + 1, " times");
+  task->fetch.done(problem);
+}
+
+// Time spent on answers, divided by the time that passed, is how many were under way on average
+// (Little's law). That many are enough for readers who do not wait.
+void Fetcher::adjust(Clock::time_point now) {
+  const Clock::duration passed = now - adjusted_;
+  if (passed < adjusted_every) return;
+  const unsigned most = std::max(remote_settings().connections, 1U);
+  if (was_short_) {
+    limit_ = std::min(limit_ * 2, most);
+  } else {
+    const auto under_way = static_cast<unsigned>(spent_ / passed);
+    limit_ = std::clamp(under_way + under_way / 2 + 2, std::min(fewest_connections, most), limit_);
+  }
+  adjusted_ = now;
+  spent_ = {};
+  was_short_ = false;
+}
+
+int Fetcher::wait_ms(Clock::time_point now) const {
+  if (delayed_.empty()) return longest_poll_ms;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(delayed_.begin()->first - now).count();
+  return static_cast<int>(std::clamp<long>(left, 0, longest_poll_ms));
+}
+
+}  // namespace feedrate::formats

@@ -1,0 +1,121 @@
+#pragma once
+// Fetches ranges of objects over many connections at once, in a thread of its own.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "formats/remote/exchange.h"
+#include "formats/remote/retries.h"
+
+namespace feedrate::formats {
+
+/// What was fetched: since the process started, or, as a difference, since an earlier moment.
+struct RemoteCounts {
+  std::uint64_t requests = 0;     // sent, with those repeated
+  std::uint64_t repeated = 0;     // because of a failure that may pass
+  std::uint64_t bytes = 0;        // of ranges that arrived whole
+  std::uint64_t nanoseconds = 0;  // between sending and the last byte, over all ranges
+  unsigned connections = 0;       // the most that were used at once, ever
+
+  RemoteCounts since(const RemoteCounts& earlier) const;
+};
+RemoteCounts remote_counts();
+
+/// How datasets are fetched by this process. To be set before the first of them is opened.
+struct RemoteSettings {
+  unsigned connections = 64;                                  // at most, at once
+  std::uint64_t read_ahead_bytes = std::uint64_t{256} << 20;  // asked for and not yet used, at most
+};
+RemoteSettings& remote_settings();
+
+/// A range to fetch. `owner` names it in Fetcher::forget().
+struct Fetch {
+  const void* owner = nullptr;
+  std::function<HttpRequest()> request;  // made again for each attempt: signatures age
+  ObjectVersion version;
+  ByteRange range;
+  std::byte* into = nullptr;
+  /// Called once, in the fetcher's thread, with the reason of a failure, or an empty text.
+  std::function<void(const std::string& problem)> done;
+};
+
+/// Any thread. How many connections are used follows from Little's law: as many as answers take times
+/// the rate at which bytes are needed; more while a reader waits, fewer when none does.
+class Fetcher {
+ public:
+  Fetcher();
+  ~Fetcher();
+  Fetcher(const Fetcher&) = delete;
+  Fetcher& operator=(const Fetcher&) = delete;
+
+  /// The one of this process, which ends with its last user. A forked process gets its own.
+  static std::shared_ptr<Fetcher> of_process();
+
+  /// Starts to fetch; `urgent` before what was added earlier.
+  void add(Fetch fetch, bool urgent);
+  /// Ends the owner's fetches: their memory is not touched, and done() is not called, after this.
+  void forget(const void* owner);
+
+  /// Counts a reader that waits for bytes while this lives.
+  class Waiting {
+   public:
+    explicit Waiting(Fetcher& of) : of_(of) { of_.waiting_.fetch_add(1); }
+    ~Waiting() { of_.waiting_.fetch_sub(1); }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    Fetcher& of_;
+  };
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Task {
+    Fetch fetch;
+    Retries retries;
+    Clock::time_point sent;
+  };
+  struct Line {  // a connection, or the place of one
+    Exchange exchange;
+    std::unique_ptr<Task> task;
+  };
+
+  void work();
+  void take_orders();
+  void start_tasks();
+  void start(std::unique_ptr<Task> task);
+  void finish(Line& line, int code);
+  void forget_now(const void* owner);
+  void adjust(Clock::time_point now);
+  int wait_ms(Clock::time_point now) const;
+
+  void* multi_;  // CURLM
+  std::mutex mutex_;
+  std::condition_variable forgotten_;
+  std::deque<std::unique_ptr<Task>> added_, added_urgent_;  // under mutex_
+  std::vector<const void*> to_forget_;                      // under mutex_
+  bool stop_ = false;                                       // under mutex_
+  std::atomic<unsigned> waiting_{0};
+
+  // Of the thread.
+  std::deque<std::unique_ptr<Task>> queue_;
+  std::multimap<Clock::time_point, std::unique_ptr<Task>> delayed_;
+  std::vector<std::unique_ptr<Line>> idle_;
+  std::map<Exchange*, std::unique_ptr<Line>> busy_;
+  unsigned limit_;
+  Clock::time_point adjusted_;
+  Clock::duration spent_{};  // on answers since then
+  bool was_short_ = false;  // since then, a task waited for a place while a reader waited for bytes
+  std::thread thread_;
+};
+
+}  // namespace feedrate::formats

@@ -1,0 +1,46 @@
+#include "formats/remote/http_get.h"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "formats/base/error.h"
+#include "formats/base/stop.h"
+#include "formats/remote/retries.h"
+
+namespace feedrate::formats {
+namespace {
+
+void wait_unless_stopped(std::chrono::milliseconds left) {
+  constexpr std::chrono::milliseconds step{50};
+  for (; left.count() > 0; left -= step) {
+    throw_if_stop_requested();
+    std::this_thread::sleep_for(std::min(left, step));
+  }
+}
+
+}  // namespace
+
+HttpAnswer http_get(const std::function<HttpRequest()>& request, const std::string& shown,
+                    std::uint64_t max_bytes) {
+  Exchange exchange;
+  Retries retries;
+  std::random_device random;
+  for (;;) {
+    throw_if_stop_requested();
+    exchange.prepare(request(), max_bytes);
+    const Outcome outcome = exchange.outcome(exchange.perform());
+    if (outcome.kind == Outcome::Kind::done) return exchange.answer();
+    const auto wait = outcome.kind == Outcome::Kind::repeat
+                          ? retries.next(random(), exchange.answer().retry_after_seconds)
+                          : std::nullopt;
+    if (!wait) {
+      const unsigned asked = retries.failed() + 1;
+      fail(shown, outcome.reason, asked == 1 ? "" : join("; asked ", asked, " times"));
+    }
+    wait_unless_stopped(*wait);
+  }
+}
+
+}  // namespace feedrate::formats

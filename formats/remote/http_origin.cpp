@@ -1,0 +1,126 @@
+#include "formats/remote/http_origin.h"
+
+#include <algorithm>
+#include <pugixml.hpp>
+#include <utility>
+
+#include "formats/base/error.h"
+#include "formats/base/sweep.h"
+#include "formats/base/text.h"
+#include "formats/remote/http_get.h"
+
+namespace feedrate::formats {
+namespace {
+
+constexpr std::uint64_t max_page = std::uint64_t{64} << 20;
+constexpr unsigned askers = 16;  // threads that ask for sizes; each waits for its answer
+
+// "bytes 0-0/1234" → 1234.
+std::optional<std::uint64_t> total_of(std::string_view content_range) {
+  const std::size_t slash = content_range.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  return parse_number<std::uint64_t>(content_range.substr(slash + 1));
+}
+
+bool is_missing(long status) { return status == 403 || status == 404 || status == 410; }
+
+// The text of an attribute, with its entities replaced.
+std::string unescaped(std::string_view text) {
+  std::string plain;
+  constexpr std::pair<std::string_view, char> entities[] = {
+      {"&amp;", '&'},  {"&#38;", '&'}, {"&quot;", '"'}, {"&#34;", '"'},
+      {"&#39;", '\''}, {"&lt;", '<'},  {"&gt;", '>'}};
+  while (!text.empty()) {
+    const auto* const found = std::ranges::find_if(
+        entities, [&](const auto& entity) { return text.starts_with(entity.first); });
+    const bool is_entity = found != std::end(entities);
+    plain += is_entity ? found->second : text.front();
+    text.remove_prefix(is_entity ? found->first.size() : 1);
+  }
+  return plain;
+}
+
+}  // namespace
+
+std::vector<std::string> names_linked(std::string_view page) {
+  std::vector<std::string> names;
+  constexpr std::string_view attribute = "href=";
+  while (true) {
+    const std::size_t at = page.find(attribute);
+    if (at == std::string_view::npos) break;
+    page.remove_prefix(at + attribute.size());
+    if (page.empty() || (page.front() != '"' && page.front() != '\'')) continue;
+    const std::string_view value = page.substr(1, page.find(page.front(), 1) - 1);
+    const std::string link = unescaped(value);
+    std::string_view name = link;
+    name = name.substr(0, name.find_first_of("?#"));
+    if (name.starts_with("./")) name.remove_prefix(2);
+    if (name.empty() || name.find('/') != std::string_view::npos || name.starts_with(".."))
+      continue;
+    names.push_back(percent_decoded(name));
+  }
+  std::erase_if(names, [](const std::string& name) {
+    return name.find('/') != std::string::npos || name.find('\0') != std::string::npos;
+  });
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+HttpOrigin::HttpOrigin(Url directory) : directory_(std::move(directory)) {}
+
+std::string HttpOrigin::shown() const { return without_secrets(directory_.text()); }
+
+HttpRequest HttpOrigin::request(const std::string& name) const {
+  Url url = directory_;
+  url.path += percent_encoded(name);
+  return {url.text()};
+}
+
+std::vector<RemoteFile> HttpOrigin::list() const {
+  const HttpAnswer answer = http_get([&] { return request(""); }, shown(), max_page);
+  if (answer.status != 200) fail(shown(), refusal(answer));
+  if (!answer.content_type.starts_with("text/html")) {
+    fail(shown(), "expected a list of files as HTML, found ", answer.content_type,
+         "; name a file, or files by a pattern such as train-{000000..000099}.tar");
+  }
+  const std::vector<std::string> names = names_linked(answer.body);
+  std::vector<std::optional<RemoteFile>> found(names.size());
+  sweep(names.size(), static_cast<unsigned>(std::clamp<std::size_t>(names.size(), 1, askers)),
+        [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+          for (std::uint64_t i = begin; i < end; ++i) found[i] = find(names[i]);
+        });
+  std::vector<RemoteFile> files;
+  for (auto& file : found) {
+    if (file) files.push_back(std::move(*file));
+  }
+  return files;
+}
+
+std::optional<RemoteFile> HttpOrigin::find(const std::string& name) const {
+  const std::string place = shown() + name;
+  HttpAnswer answer = http_get(
+      [&] {
+        HttpRequest head = request(name);
+        head.method = "HEAD";
+        return head;
+      },
+      place, 0);
+  std::optional<std::uint64_t> size = answer.length;
+  if (answer.status != 200 || !size) {  // signed for GET alone, or a server without HEAD
+    answer = http_get(
+        [&] {
+          HttpRequest first_byte = request(name);
+          first_byte.headers.emplace_back("Range: bytes=0-0");
+          return first_byte;
+        },
+        place, 1);
+    if (is_missing(answer.status)) return std::nullopt;
+    size = answer.status == 416 ? std::optional<std::uint64_t>(0) : total_of(answer.content_range);
+  }
+  if (answer.status >= 300 && answer.status != 416) fail(place, refusal(answer));
+  if (!size) fail(place, "the server does not say how large it is");
+  return RemoteFile{name, {*size, answer.etag, answer.last_modified}};
+}
+
+}  // namespace feedrate::formats

@@ -1,0 +1,31 @@
+#pragma once
+// A directory of a web server.
+
+#include <string>
+#include <vector>
+
+#include "formats/remote/origin.h"
+#include "formats/remote/url.h"
+
+namespace feedrate::formats {
+
+class HttpOrigin final : public Origin {
+ public:
+  /// `directory` ends with a slash. A query, such as a signature, is sent with every request.
+  explicit HttpOrigin(Url directory);
+
+  std::string shown() const override;
+  HttpRequest request(const std::string& name) const override;
+  /// From the page that the server makes of a directory (nginx's autoindex, Apache, Python).
+  std::vector<RemoteFile> list() const override;
+  std::optional<RemoteFile> find(const std::string& name) const override;
+  bool lists_cheaply() const override { return false; }
+
+ private:
+  Url directory_;
+};
+
+/// The names of files that a page links to in its own directory: in "href", without a slash.
+std::vector<std::string> names_linked(std::string_view page);
+
+}  // namespace feedrate::formats

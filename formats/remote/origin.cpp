@@ -1,0 +1,59 @@
+#include "formats/remote/origin.h"
+
+#include <algorithm>
+
+#include "formats/base/error.h"
+#include "formats/remote/http_get.h"
+#include "formats/remote/http_origin.h"
+#include "formats/remote/s3_origin.h"
+#include "formats/remote/url.h"
+
+namespace feedrate::formats {
+namespace {
+
+// A path split behind its last slash.
+std::pair<std::string, std::string> split(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {"", path};
+  return {path.substr(0, slash + 1), path.substr(slash + 1)};
+}
+
+RemotePlace locate_http(Url url) {
+  auto [directory, file] = split(url.path);
+  file = percent_decoded(file);
+  const std::string shown = without_secrets(url.text());
+  if (!file.empty() && file.find('{') == std::string::npos) {
+    HttpRequest head{url.text()};
+    head.method = "HEAD";
+    const HttpAnswer answer = http_get([&] { return head; }, shown, 0);
+    // A server redirects from a directory's name without a slash to the one with it.
+    if (answer.status == 200 && parse_url(answer.url).path == url.path + "/") {
+      directory = url.path + "/";
+      file.clear();
+    }
+  }
+  url.path = directory.empty() ? "/" : directory;
+  return {std::make_shared<HttpOrigin>(std::move(url)), file};
+}
+
+RemotePlace locate_s3(const Url& url) {
+  const std::string path = url.path.empty() ? "" : url.path.substr(1);
+  const auto [prefix, file] = split(path);
+  if (!file.empty() && file.find('{') == std::string::npos) {
+    auto below = std::make_shared<S3Origin>(url.host, path + "/");
+    if (!below->list().empty()) return {below, ""};
+  }
+  return {std::make_shared<S3Origin>(url.host, prefix), file};
+}
+
+}  // namespace
+
+RemotePlace locate_url(std::string_view text) {
+  const Url url = parse_url(text);
+  if (url.scheme == "s3") return locate_s3(url);
+  if (url.scheme == "http" || url.scheme == "https") return locate_http(url);
+  fail(without_secrets(text), "expected a URL that begins with https://, http:// or s3://, found ",
+       url.scheme, "://; copy the dataset here first, for instance with rclone");
+}
+
+}  // namespace feedrate::formats

@@ -1,0 +1,204 @@
+#include "formats/remote/remote_object.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cerrno>
+#include <chrono>
+
+#include "formats/base/error.h"
+#include "formats/base/pages.h"
+#include "formats/base/stop.h"
+
+namespace feedrate::formats {
+namespace {
+
+// Bytes of all objects that were asked for and not held yet.
+std::atomic<std::uint64_t> bytes_ahead{0};
+
+constexpr std::chrono::milliseconds looks_for_stop_every{100};
+
+std::uint64_t page_before(std::uint64_t at) { return at / page_bytes() * page_bytes(); }
+
+}  // namespace
+
+RemoteObject::RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file)
+    : origin_(std::move(origin)),
+      file_(std::move(file)),
+      process_(::getpid()),
+      fetcher_(Fetcher::of_process()) {
+  const std::uint64_t size = file_.version.size;
+  if (size == 0) return;
+  void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) {
+    fail_errno(origin_->shown() + file_.name, join("cannot map ", size, " bytes"), errno);
+  }
+  map_ = {static_cast<const std::byte*>(at), size};
+}
+
+RemoteObject::~RemoteObject() {
+  if (process_ == ::getpid()) {
+    fetcher_->forget(this);
+  } else {
+    new std::shared_ptr<Fetcher>(
+        std::move(fetcher_));  // of the parent: its thread is not here to end
+  }
+  while (!parts_.empty()) drop(parts_.begin());
+  if (!map_.empty()) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
+}
+
+std::uint64_t RemoteObject::version() const { return version_number(file_.version); }
+
+// A forked process has no thread that fetches, so what was coming will not come.
+void RemoteObject::start_again_after_fork() {
+  if (process_ == ::getpid()) return;
+  new std::shared_ptr<Fetcher>(std::move(fetcher_));
+  fetcher_ = Fetcher::of_process();
+  process_ = ::getpid();
+  for (auto at = parts_.begin(); at != parts_.end();) {
+    const auto next = std::next(at);
+    if (at->second.state == State::coming) drop(at);
+    at = next;
+  }
+}
+
+RemoteObject::Range RemoteObject::range_of(Bytes part) const {
+  assert(part.data() >= map_.data() && part.size() <= map_.size());
+  const auto begin = static_cast<std::uint64_t>(part.data() - map_.data());
+  return {begin, begin + part.size()};
+}
+
+void RemoteObject::ask(Bytes part) noexcept {
+  if (part.empty()) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    start_again_after_fork();
+    const Range range = range_of(part);
+    if (parts_.contains(range)) return;
+    if (bytes_ahead.load(std::memory_order_relaxed) + part.size() >
+        remote_settings().read_ahead_bytes) {
+      return;
+    }
+    count_ahead(fetch(range, false), true);
+  } catch (const std::exception&) {  // no memory: whoever holds it says so
+  }
+}
+
+void RemoteObject::hold(Bytes part) {
+  std::unique_lock lock(mutex_);
+  start_again_after_fork();
+  const Range range = range_of(part);
+  auto at = parts_.find(range);
+  if (at == parts_.end()) {
+    if (is_here(range)) {
+      at = parts_.try_emplace(range).first;
+      at->second.state = State::here;
+    } else {
+      at = fetch(range, true);
+    }
+  }
+  count_ahead(at, false);
+  ++at->second.holds;
+  if (at->second.state == State::coming) {
+    const Fetcher::Waiting waiting(*fetcher_);
+    while (at->second.state == State::coming) {
+      changed_.wait_for(lock, looks_for_stop_every);
+      if (at->second.state == State::coming && stop_requested()) {
+        --at->second.holds;
+        lock.unlock();
+        throw_if_stop_requested();
+      }
+    }
+  }
+  if (at->second.state == State::here) return;
+  const std::string problem = at->second.problem;
+  if (--at->second.holds == 0) drop(at);  // the next one asks again
+  lock.unlock();
+  throw Error(problem);  // whoever reads names the file
+}
+
+void RemoteObject::release(Bytes part) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto at = parts_.find(range_of(part));
+  if (at == parts_.end()) return;  // of the parent process
+  if (--at->second.holds == 0 && at->second.state != State::coming) drop(at);
+}
+
+RemoteObject::Parts::iterator RemoteObject::fetch(Range range, bool urgent) {
+  const auto at = parts_.try_emplace(range).first;
+  longest_ = std::max(longest_, range.second - range.first);
+  Fetch fetch;
+  fetch.owner = this;
+  fetch.request = [this] { return origin_->request(file_.name); };
+  fetch.version = file_.version;
+  fetch.range = {range.first, range.second - range.first};
+  fetch.into = const_cast<std::byte*>(map_.data()) + range.first;
+  fetch.done = [this, range](const std::string& problem) { arrived(range, problem); };
+  fetcher_->add(std::move(fetch), urgent);
+  return at;
+}
+
+void RemoteObject::arrived(Range range, const std::string& problem) {
+  const std::lock_guard lock(mutex_);
+  const auto at = parts_.find(range);
+  if (at == parts_.end()) return;
+  at->second.state = problem.empty() ? State::here : State::failed;
+  at->second.problem = problem;
+  if (at->second.holds == 0 && !at->second.ahead) drop(at);  // whoever waited has stopped
+  changed_.notify_all();
+}
+
+// Whether a larger part that is here holds the range.
+bool RemoteObject::is_here(Range range) const {
+  const std::uint64_t from = range.first - std::min(range.first, longest_);
+  for (auto at = parts_.lower_bound({from, 0}); at != parts_.end(); ++at) {
+    if (at->first.first > range.first) return false;
+    if (at->first.second >= range.second && at->second.state == State::here) return true;
+  }
+  return false;
+}
+
+void RemoteObject::count_ahead(Parts::iterator part, bool ahead) {
+  if (part->second.ahead == ahead) return;
+  part->second.ahead = ahead;
+  const std::uint64_t size = part->first.second - part->first.first;
+  if (ahead) {
+    bytes_ahead.fetch_add(size, std::memory_order_relaxed);
+  } else {
+    bytes_ahead.fetch_sub(size, std::memory_order_relaxed);
+  }
+}
+
+void RemoteObject::drop(Parts::iterator part) {
+  count_ahead(part, false);
+  const Range range = part->first;
+  parts_.erase(part);
+  give_back(range);
+}
+
+// Gives back the pages of the range that no other part shares.
+void RemoteObject::give_back(Range range) const {
+  std::uint64_t begin = page_before(range.first);
+  const std::uint64_t end = std::min<std::uint64_t>(round_up(range.second, page_bytes()),
+                                                    round_up(map_.size(), page_bytes()));
+  const auto give = [&](std::uint64_t to) {
+    if (begin < to) {
+      ::madvise(const_cast<std::byte*>(map_.data()) + begin, to - begin, MADV_DONTNEED);
+    }
+  };
+  const std::uint64_t from = begin - std::min(begin, longest_);
+  for (auto at = parts_.lower_bound({from, 0}); at != parts_.end() && begin < end; ++at) {
+    const auto [other_begin, other_end] = at->first;
+    if (other_begin >= end) break;
+    if (other_end <= begin) continue;
+    give(std::min(page_before(other_begin), end));
+    begin = std::max<std::uint64_t>(begin, round_up(other_end, page_bytes()));
+  }
+  give(end);
+}
+
+}  // namespace feedrate::formats

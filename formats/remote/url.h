@@ -1,0 +1,36 @@
+#pragma once
+// URLs of datasets: http, https and s3.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace feedrate::formats {
+
+/// The scheme of a URL, such as "https" or "s3", in lower case; empty for a path. A name of a local
+/// directory may end in a colon: what is there is no URL.
+std::string url_scheme(std::string_view text);
+
+/// A URL without what may be secret: user and password, the query (a signature), a fragment. What is
+/// no URL is returned as it is.
+std::string without_secrets(std::string_view url);
+
+/// The parts of scheme://user:password@host:port/path?query, as they are written.
+struct Url {
+  std::string scheme;
+  std::string user;   // with the password; without "@"
+  std::string host;   // with the port
+  std::string path;   // begins with a slash, or is empty
+  std::string query;  // without "?"
+
+  std::string text() const;
+};
+
+/// Throws Error where there is no host.
+Url parse_url(std::string_view text);
+
+/// Letters, digits and "-._~" as they are, every other byte as %XX. RFC 3986, and what AWS asks for.
+std::string percent_encoded(std::string_view text, bool keep_slashes = false);
+std::string percent_decoded(std::string_view text);
+
+}  // namespace feedrate::formats

@@ -1,0 +1,100 @@
+#include "formats/remote_dataset.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/base/error.h"
+#include "formats/base/sweep.h"
+#include "formats/container.h"
+#include "formats/containers/shards.h"
+#include "formats/containers/webdataset/tar_set.h"
+#include "formats/remote/origin.h"
+#include "formats/remote/stand_in.h"
+#include "formats/sidecar.h"
+
+namespace feedrate::formats {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned askers = 16;  // threads; each waits for its answer
+constexpr std::uint32_t most_shards = 100'000;
+
+// The files of the dataset that `file`, or the files of a pattern, belong to.
+std::vector<std::string> files_of(const std::string& file) {
+  if (file.find('{') != std::string::npos) return expand_braces(file);
+  std::optional<ShardName> shard = parse_shard_name(file);
+  if (!shard || shard->count > most_shards) return {file};
+  std::vector<std::string> names;
+  for (shard->shard = 0; shard->shard < shard->count; ++shard->shard)
+    names.push_back(shard->text());
+  return names;
+}
+
+// What readers look for beside a file, where a server does not list what there is.
+std::set<std::string> names_to_ask_for(const std::string& file) {
+  std::set<std::string> names = {std::string(sidecar_name), "feedrate.crops", "labels.txt",
+                                 "index.json"};
+  for (const std::string& each : files_of(file)) {
+    names.insert({each, each + ".idx", each + ".crops", each.substr(0, each.find('.')) + ".idx",
+                  fs::path(each).replace_extension(".idx"),
+                  fs::path(each).replace_extension(".lst")});
+  }
+  return names;
+}
+
+std::vector<RemoteFile> find_all(const Origin& origin, const std::set<std::string>& names) {
+  const std::vector<std::string> asked(names.begin(), names.end());
+  std::vector<std::optional<RemoteFile>> answers(asked.size());
+  sweep(asked.size(), askers, [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) answers[i] = origin.find(asked[i]);
+  });
+  std::vector<RemoteFile> found;
+  for (auto& answer : answers) {
+    if (answer) found.push_back(std::move(*answer));
+  }
+  return found;
+}
+
+std::vector<RemoteFile> files_at(const RemotePlace& place) {
+  const Origin& origin = *place.origin;
+  const bool lists = place.file.empty() || origin.lists_cheaply();
+  std::vector<RemoteFile> files =
+      lists ? origin.list() : find_all(origin, names_to_ask_for(place.file));
+  const bool is_file = !place.file.empty() && place.file.find('{') == std::string::npos;
+  if (is_file && std::ranges::find(files, place.file, &RemoteFile::name) == files.end()) {
+    fail(origin.shown() + place.file, "there is no such object");
+  }
+  if (files.empty()) fail(origin.shown() + place.file, "there are no objects here");
+  return files;
+}
+
+}  // namespace
+
+UrlFiles files_of_url(std::string_view url) {
+  const RemotePlace place = locate_url(url);
+  UrlFiles files{std::make_shared<const StandIn>(place.origin, files_at(place)), {}};
+  files.path = files.stand_in->directory();
+  if (!place.file.empty()) files.path /= place.file;
+  return files;
+}
+
+std::unique_ptr<Dataset> open_url(std::string_view url) {
+  auto [stand_in, path] = files_of_url(url);
+  const Container& row = container_at(path);
+  if (!row.reads_ranges()) {
+    fail(path, "is a dataset of the format ", row.name(),
+         ", which is read from files of this machine alone: its samples are not ranges of a few "
+         "large "
+         "files; copy it here first, or convert it to recordio");
+  }
+  std::unique_ptr<Dataset> dataset = row.open(path);
+  dataset->keep(std::move(stand_in));
+  return dataset;
+}
+
+}  // namespace feedrate::formats

@@ -1,0 +1,399 @@
+// Datasets of a web server: the same samples as from disk, whatever the server does.
+
+#include "formats/remote_dataset.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "formats/base/pages.h"
+#include "formats/codec.h"
+#include "formats/container.h"
+#include "formats/digests/digest.h"
+#include "formats/io/late_bytes.h"
+#include "formats/remote/fetcher.h"
+#include "formats/verify/verify.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/range_server.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate::formats {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using testing::Example;
+using testing::expect_error;
+using testing::Fault;
+using testing::make_examples;
+using testing::RangeServer;
+using testing::ServedRequest;
+using testing::TempDirectory;
+using testing::write_dataset;
+
+constexpr std::uint32_t samples = 60;
+
+// Of one sample: its bytes, label and name.
+std::string digest_of(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
+  const Sample sample = dataset.read(index, scratch);
+  Hasher hasher;
+  hasher.add(sample.bytes);
+  hasher.add(as_bytes(sample.name));
+  hasher.add(std::as_bytes(std::span(&sample.label, 1)));
+  return hex(hasher.finish());
+}
+
+std::vector<std::string> digests_of(const Dataset& dataset, unsigned threads = 1) {
+  std::vector<std::string> all(dataset.size());
+  std::atomic<std::uint64_t> next{0};
+  std::vector<std::thread> readers;
+  std::mutex mutex;
+  std::string problem;
+  for (unsigned i = 0; i < threads; ++i) {
+    readers.emplace_back([&] {
+      Scratch scratch;
+      try {
+        for (std::uint64_t at = next++; at < all.size(); at = next++) {
+          const std::uint64_t index = (at * 37) % all.size();  // 37 and 60 share no factor
+          dataset.look_ahead((index + 37) % all.size());
+          all[index] = digest_of(dataset, index, scratch);
+        }
+      } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex);
+        problem = error.what();
+      }
+    });
+  }
+  for (std::thread& reader : readers) reader.join();
+  if (!problem.empty()) throw Error(problem);
+  return all;
+}
+
+class UnitRemote : public ::testing::Test {
+ protected:
+  void write(const std::string& format, const std::string& name = "set") {
+    write_dataset(container(format), png_codec, root_ / name,
+                  make_examples({40, 30, 3}, samples, true));
+  }
+  std::string url(const std::string& name = "set/") const { return server_.url() + "/" + name; }
+  std::vector<std::string> local(const std::string& name = "set") const {
+    return digests_of(*open_dataset(root_ / name));
+  }
+
+  TempDirectory root_;
+  RangeServer server_{root_.path()};
+};
+
+class UnitRemoteFormats : public UnitRemote, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(UnitRemoteFormats, a_directory_gives_the_samples_of_the_disk_to_any_number_of_threads) {
+  write(GetParam());
+  const auto dataset = open_dataset(url());
+  EXPECT_TRUE(dataset->info().is_remote());
+  EXPECT_EQ(dataset->info().format, GetParam());
+  for (const unsigned threads : {1U, 8U}) EXPECT_EQ(digests_of(*dataset, threads), local());
+}
+
+TEST_P(UnitRemoteFormats, so_it_does_without_its_index) {
+  write(GetParam());
+  for (const auto& entry : fs::directory_iterator(root_ / "set")) {
+    if (entry.path().extension() == ".idx") fs::remove(entry.path());
+  }
+  EXPECT_EQ(digests_of(*open_dataset(url())), local());
+}
+
+TEST_P(UnitRemoteFormats, one_file_names_it_where_the_server_lists_nothing) {
+  write(GetParam());
+  const auto on_disk = open_dataset(root_ / "set");
+  Scratch scratch;
+  const std::string file = on_disk->place(0).file.filename().string();
+  server_.set_faults([](const ServedRequest& request) {
+    return request.path.ends_with('/') ? Fault{.status = 403} : Fault{};
+  });
+  EXPECT_EQ(digests_of(*open_dataset(url("set/" + file))), local());
+}
+
+TEST_P(UnitRemoteFormats, verify_finds_it_whole) {
+  write(GetParam());
+  const auto dataset = open_dataset(url());
+  std::string findings;
+  dataset->audit(
+      [&](const Finding& found) { findings += found.place + ": " + found.problem + "\n"; });
+  EXPECT_EQ(findings, "");
+}
+
+TEST_P(UnitRemoteFormats, what_a_server_does_wrong_for_a_while_changes_nothing) {
+  write(GetParam());
+  const std::vector<std::string> expected = local();
+  std::atomic<std::uint64_t> wrong{0};
+  server_.set_faults([&](const ServedRequest& request) -> Fault {
+    std::mt19937_64 random(request.number * 7919 + 1);
+    const auto kind = random() % 8;
+    if (kind > 4) return {};
+    ++wrong;
+    if (kind == 0) return {.status = 503, .headers = "Retry-After: 0\r\n"};
+    if (kind == 1) return {.resets = true};
+    if (kind == 2) return {.cut_after = random() % 3000};
+    if (kind == 3) return {.status = 429};
+    return {.delay = 30ms};
+  });
+  const auto dataset = open_dataset(url());
+  EXPECT_EQ(digests_of(*dataset, 4), expected);
+  EXPECT_GT(wrong.load(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(, UnitRemoteFormats,
+                         ::testing::Values("recordio", "tfrecord", "webdataset"),
+                         [](const auto& row) { return std::string(row.param); });
+
+TEST_F(UnitRemote, a_sample_takes_one_request) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  const std::size_t before = server_.requests().size();
+  EXPECT_EQ(digests_of(*dataset, 4), local());
+  EXPECT_GE(server_.requests().size() - before, samples);
+  EXPECT_LE(server_.requests().size() - before, samples + 1);  // the last reader asks for one more
+}
+
+TEST_F(UnitRemote, connections_stay_and_are_few_when_nobody_waits_long) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  const std::uint64_t before = server_.connections();
+  digests_of(*dataset, 2);
+  EXPECT_LE(server_.connections() - before, 8U);
+}
+
+TEST_F(UnitRemote, memory_is_given_back_once_samples_are_used) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  digests_of(*dataset, 4);
+  Bytes map;
+  {
+    Scratch scratch;
+    const Bytes bytes = dataset->read(0, scratch).bytes;
+    map = late_bytes_at(bytes)->map();
+    const std::uint64_t pages = round_up(bytes.size(), page_bytes()) / page_bytes() + 2;
+    std::vector<unsigned char> resident(round_up(map.size(), page_bytes()) / page_bytes());
+    ASSERT_EQ(::mincore(const_cast<std::byte*>(map.data()), map.size(), resident.data()), 0);
+    const auto count = std::ranges::count_if(resident, [](unsigned char page) { return page & 1; });
+    EXPECT_GT(count, 0);
+    EXPECT_LE(static_cast<std::uint64_t>(count), pages);
+  }
+}
+
+TEST_F(UnitRemote, an_object_that_changes_is_an_error_with_its_name) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  Scratch scratch;
+  digest_of(*dataset, 0, scratch);
+  server_.set_faults([](const ServedRequest&) { return Fault{.etag = "\"other\""}; });
+  expect_error([&] { digests_of(*dataset, 2); },
+               {url("set/data.rec"), "was changed while it was being read"});
+}
+
+TEST_F(UnitRemote, so_it_is_when_the_server_ignores_conditions) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  server_.set_faults(
+      [](const ServedRequest&) { return Fault{.etag = "\"other\"", .ignores_conditions = true}; });
+  expect_error([&] { digests_of(*dataset); },
+               {url("set/data.rec"), "was changed while it was being read", "found \"other\""});
+}
+
+TEST_F(UnitRemote, a_range_that_comes_as_200_is_taken_when_it_has_its_length) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  server_.set_faults([](const ServedRequest&) { return Fault{.says_200 = true}; });
+  EXPECT_EQ(digests_of(*dataset, 2), local());
+}
+
+TEST_F(UnitRemote, a_server_without_ranges_is_refused) {
+  write("recordio");
+  server_.set_faults([](const ServedRequest& request) {
+    return request.path.ends_with(".rec") ? Fault{.ignores_ranges = true} : Fault{};
+  });
+  expect_error([&] { (void)open_dataset(url()); },
+               {"data.rec", "the server ignores ranges", "status 200"});
+}
+
+TEST_F(UnitRemote, another_range_than_asked_for_is_refused) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  server_.set_faults([](const ServedRequest&) { return Fault{.shift = 4}; });
+  expect_error([&] { digests_of(*dataset); },
+               {"data.rec", "asked for bytes ", "the server sends bytes "});
+}
+
+TEST_F(UnitRemote, a_server_that_stays_broken_is_an_error_with_its_status) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  server_.set_faults([](const ServedRequest&) {
+    return Fault{.status = 403,
+                 .body = "<Error><Code>AccessDenied</Code><Message>No.</Message></Error>"};
+  });
+  expect_error([&] { digests_of(*dataset); },
+               {url("set/data.rec"), "forbids", "status 403", "AccessDenied: No."});
+}
+
+TEST_F(UnitRemote, a_failure_does_not_stay) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  server_.set_faults([](const ServedRequest&) { return Fault{.status = 404}; });
+  Scratch scratch;
+  expect_error([&] { (void)dataset->read(3, scratch); }, {"there is no such object (status 404)"});
+  server_.set_faults({});
+  EXPECT_EQ(digests_of(*dataset), local());
+}
+
+TEST_F(UnitRemote, what_is_not_there_is_named_without_secrets) {
+  write("recordio");
+  try {
+    (void)open_dataset(server_.url().insert(7, "me:secret@") + "/set/absent.rec?signature=abc");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find(url("set/absent.rec") + ": there is no such object"), std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+    EXPECT_EQ(text.find("abc"), std::string::npos) << text;
+  }
+  fs::create_directory(root_ / "empty");
+  expect_error([&] { (void)open_dataset(url("empty/")); },
+               {url("empty/"), "there are no objects here"});
+  expect_error([&] { (void)open_dataset("ftp://host/x.rec"); }, {"ftp://host/x.rec", "found ftp"});
+}
+
+TEST_F(UnitRemote, an_address_that_is_signed_for_get_alone_is_read) {
+  write("recordio");
+  server_.refuse_head();
+  server_.set_faults([](const ServedRequest& request) {
+    const bool is_signed = request.path.ends_with("?signature=of-this-file");
+    const bool is_file = request.path.starts_with("/set/data.rec");
+    return is_signed && is_file ? Fault{} : Fault{.status = 403};
+  });
+  EXPECT_EQ(open_dataset(url("set/data.rec?signature=of-this-file"))->size(), samples);
+}
+
+TEST_F(UnitRemote, a_pattern_names_tars) {
+  write("webdataset");
+  const std::string file = open_dataset(root_ / "set")->place(0).file.filename().string();
+  std::string pattern = file;
+  pattern.replace(file.find("000000"), 6, "{000000..000000}");
+  EXPECT_EQ(digests_of(*open_dataset(url("set/" + pattern))), local());
+}
+
+TEST_F(UnitRemote, formats_of_pages_and_small_files_are_refused) {
+  write("lmdb");
+  expect_error([&] { (void)open_dataset(url()); }, {"lmdb", "from files of this machine alone"});
+  write("folder", "images");
+  EXPECT_THROW((void)open_dataset(url("images/")), Error);
+}
+
+TEST_F(UnitRemote, a_forked_process_reads_on) {
+  write("recordio");
+  const std::vector<std::string> expected = local();
+  const auto dataset = open_dataset(url());
+  EXPECT_EQ(digests_of(*dataset), expected);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(digests_of(*dataset, 2) == expected ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(digests_of(*dataset), expected);
+}
+
+TEST_F(UnitRemote, nothing_is_left_in_the_temporary_directory) {
+  write("recordio");
+  const TempDirectory place;
+  const std::string before = fs::temp_directory_path();
+  ::setenv("TMPDIR", place.path().c_str(), 1);
+  const fs::path left_behind = place / "feedrate-remote-killed";
+  fs::create_directory(left_behind);
+  {
+    const auto dataset = open_dataset(url());
+    EXPECT_FALSE(fs::exists(left_behind));
+    EXPECT_FALSE(fs::is_empty(place.path()));
+  }
+  EXPECT_TRUE(fs::is_empty(place.path()));
+  ::setenv("TMPDIR", before.c_str(), 1);
+}
+
+// The server checks that a signature is there; whether it is right, AWS's examples and a real server say.
+class UnitRemoteS3 : public UnitRemote {
+ protected:
+  void SetUp() override {
+    ::setenv("AWS_ENDPOINT_URL", server_.url().c_str(), 1);
+    ::setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", 1);
+    ::setenv("AWS_SECRET_ACCESS_KEY", "hush", 1);
+    server_.set_faults([this](const ServedRequest& request) -> Fault {
+      const auto found = request.headers.find("authorization");
+      const bool is_signed = found != request.headers.end() &&
+                             found->second.find("Credential=AKIDEXAMPLE/") != std::string::npos &&
+                             request.headers.contains("x-amz-content-sha256");
+      if (!is_signed) return {.status = 403, .body = "<Error><Code>AccessDenied</Code></Error>"};
+      if (request.path.find("list-type=2") == std::string::npos) return {};
+      const std::string prefix = "set/";
+      std::string page = "<ListBucketResult>";
+      const bool second = request.path.find("continuation-token=more") != std::string::npos;
+      std::vector<fs::path> files;
+      for (const auto& entry : fs::directory_iterator(root_ / "set")) files.push_back(entry.path());
+      std::ranges::sort(files);
+      if (request.path.find("prefix=set/") != std::string::npos &&
+          request.path.find("prefix=set/d") == std::string::npos) {
+        for (std::size_t i = second ? 1 : 0; i < (second ? files.size() : 1); ++i) {
+          page += "<Contents><Key>set/" + files[i].filename().string() + "</Key><Size>" +
+                  std::to_string(fs::file_size(files[i])) + "</Size></Contents>";
+        }
+        if (!second) {
+          page +=
+              "<IsTruncated>true</IsTruncated><NextContinuationToken>more</NextContinuationToken>";
+        }
+      }
+      return {.status = 200, .body = page + "</ListBucketResult>"};
+    });
+  }
+  void TearDown() override {
+    for (const char* name : {"AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}) {
+      ::unsetenv(name);
+    }
+  }
+  // The server keeps buckets as directories beside the root's "set".
+  std::string bucket() const { return "s3://."; }
+};
+
+TEST_F(UnitRemoteS3, a_prefix_and_a_file_are_read_with_signed_requests) {
+  write("recordio");
+  EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set/"), 2), local());
+  EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set"), 2), local());
+  EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set/data.rec"), 2), local());
+}
+
+TEST_F(UnitRemoteS3, refusals_tell_no_secret) {
+  write("recordio");
+  ::setenv("AWS_ACCESS_KEY_ID", "OTHER", 1);
+  try {
+    (void)open_dataset(bucket() + "/set/");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("AccessDenied"), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("hush"), std::string::npos) << error.what();
+  }
+  ::unsetenv("AWS_SECRET_ACCESS_KEY");
+  expect_error([&] { (void)open_dataset(bucket() + "/set/"); }, {"AWS_SECRET_ACCESS_KEY is not"});
+}
+
+}  // namespace
+}  // namespace feedrate::formats

@@ -1,0 +1,126 @@
+// Commands that read a dataset of a server, with the real binary.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "formats/io/file.h"
+#include "tests/support/range_server.h"
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tools/program/cli/command.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+using nlohmann::json;
+using testing::Fault;
+using testing::feedrate;
+using testing::make_examples;
+using testing::RangeServer;
+using testing::Said;
+using testing::ServedRequest;
+using testing::TempDirectory;
+using testing::write_dataset;
+
+class CommandsRemote : public ::testing::Test {
+ protected:
+  CommandsRemote() {
+    write_dataset(container("recordio"), png_codec, root_ / "set", make_examples({20, 16, 3}, 40));
+  }
+  std::string url() const { return server_.url() + "/set/"; }
+  std::string local() const { return (root_ / "set").string(); }
+
+  TempDirectory root_;
+  RangeServer server_{root_.path()};
+};
+
+TEST_F(CommandsRemote, load_gives_the_digest_of_the_disk_and_tells_what_was_fetched) {
+  const auto here = json::parse(feedrate({"load", local(), "--batch", "8", "--json"}).output);
+  const Said said = feedrate({"load", url(), "--batch", "8", "--json"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  const auto there = json::parse(said.output);
+  EXPECT_EQ(there.at("digest"), here.at("digest"));
+  EXPECT_TRUE(here.at("remote").is_null());
+  EXPECT_GE(there.at("remote").at("requests"), 40);
+  EXPECT_EQ(there.at("remote").at("repeated"), 0);
+  EXPECT_GT(there.at("remote").at("bytes"), 0);
+  EXPECT_GT(there.at("remote").at("seconds_per_request"), 0);
+  EXPECT_NE(feedrate({"load", url(), "--batch", "8"}).output.find("the server sent "),
+            std::string::npos);
+}
+
+TEST_F(CommandsRemote, verify_and_inspect_name_the_url_and_not_what_stands_in_for_it) {
+  const Said said = feedrate({"verify", url()});
+  EXPECT_EQ(said.code, exit_done) << said.errors << said.output;
+  EXPECT_EQ(said.output.find(url()), 0U) << said.output;
+  EXPECT_EQ(said.output.find("feedrate-remote-"), std::string::npos) << said.output;
+  const auto inspected = json::parse(feedrate({"inspect", url(), "--json"}).output);
+  EXPECT_EQ(inspected.at("path"), url());
+}
+
+TEST_F(CommandsRemote, convert_dataset_writes_the_same_bytes) {
+  const std::string from_here = (root_ / "a").string(), from_there = (root_ / "b").string();
+  ASSERT_EQ(feedrate({"convert", "dataset", local(), "--to", "tfrecord", "--out", from_here}).code,
+            exit_done);
+  const Said said =
+      feedrate({"convert", "dataset", url(), "--to", "tfrecord", "--out", from_there});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  for (const auto& entry : std::filesystem::directory_iterator(from_here)) {
+    const std::filesystem::path other = from_there / entry.path().filename();
+    EXPECT_EQ(read_text(entry.path()), read_text(other)) << other;
+  }
+}
+
+TEST_F(CommandsRemote, a_conversion_that_a_server_broke_resumes) {
+  std::atomic<int> left{12};
+  server_.set_faults([&](const ServedRequest& request) {
+    return request.headers.contains("range") && left-- <= 0 ? Fault{.status = 404} : Fault{};
+  });
+  const std::string out = (root_ / "out").string();
+  const std::vector<std::string> words{"convert",    "dataset", url(), "--to",
+                                       "webdataset", "--out",   out,   "--resume"};
+  const Said broken = feedrate(words);
+  EXPECT_EQ(broken.code, exit_failed);
+  EXPECT_NE(broken.errors.find("there is no such object (status 404)"), std::string::npos)
+      << broken.errors;
+  EXPECT_FALSE(std::filesystem::exists(out));
+  server_.set_faults({});
+  const Said said = feedrate(words);
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+  const auto verified = json::parse(feedrate({"verify", out, "--json"}).output);
+  const auto original = json::parse(feedrate({"verify", local(), "--json"}).output);
+  EXPECT_EQ(verified.at("digest"), original.at("digest"));
+}
+
+TEST_F(CommandsRemote, what_needs_files_of_this_machine_says_so) {
+  struct Case {
+    std::vector<std::string> words;
+    std::string reason;
+  };
+  for (const Case& each :
+       {Case{{"index", url()}, "is a URL, expected a path of this machine"},
+        Case{{"index", url(), "--crops"}, "is a URL, expected a path of this machine"},
+        Case{{"load", url(), "--cold"}, "is on a server, and --cold is for files"}}) {
+    const Said said = feedrate(each.words);
+    EXPECT_EQ(said.code, exit_failed) << each.words.front();
+    EXPECT_NE(said.errors.find(each.reason), std::string::npos) << said.errors;
+  }
+}
+
+TEST_F(CommandsRemote, training_learns_the_same) {
+  const auto weights = [&](const std::string& path, const char* name) {
+    const std::string file = (root_ / name).string();
+    const Said said = feedrate({"train", path, "--network", "lenet", "--recipe", "none", "--batch",
+                                "8", "--epochs", "1", "--threads", "2", "--checkpoint", file});
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return read_text(file);
+  };
+  EXPECT_TRUE(weights(local(), "a.safetensors") == weights(url(), "b.safetensors"));
+}
+
+}  // namespace
+}  // namespace feedrate::tools

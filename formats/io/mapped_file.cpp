@@ -82,9 +82,10 @@ MappedFile::~MappedFile() {
 
 void MappedFile::hold_all() const {
   std::call_once(late_->once, [&] {
-    late_->counted += bytes_.size();
-    if (bytes_held.fetch_add(bytes_.size()) + bytes_.size() > max_held) {
-      fail(path_, "has ", bytes_.size(), " bytes, all of which are needed at once, but at most ",
+    const std::uint64_t size = bytes_.size();
+    if (bytes_held.fetch_add(size) + size > max_held) {
+      bytes_held.fetch_sub(size);
+      fail(path_, "has ", size, " bytes, all of which are needed at once, but at most ",
            max_held >> 30, " GiB of a dataset are kept from a server; copy it here first");
     }
     const auto each_piece = [&](const auto& take) {
@@ -99,8 +100,13 @@ void MappedFile::hold_all() const {
       each_piece([&](Bytes piece) { late_->bytes->ask(piece); });
       each_piece([&](Bytes piece) { all.push_back(hold(piece)); });
       late_->all = std::move(all);
+      late_->counted = size;
     } catch (const Error& error) {
+      bytes_held.fetch_sub(size);
       fail(path_, error.what());
+    } catch (...) {
+      bytes_held.fetch_sub(size);
+      throw;
     }
   });
 }

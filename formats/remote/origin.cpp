@@ -18,11 +18,23 @@ std::pair<std::string, std::string> split(const std::string& path) {
   return {path.substr(0, slash + 1), path.substr(slash + 1)};
 }
 
+// With %XX for what no URL may hold, such as blanks; what is encoded already stays.
+std::string escaped(std::string_view path) {
+  std::string text;
+  for (const char c : path) {
+    const bool may_stay =
+        c > ' ' && c < '\x7f' && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
+    text += may_stay ? std::string(1, c) : percent_encoded({&c, 1});
+  }
+  return text;
+}
+
 RemotePlace locate_http(Url url) {
   auto [directory, file] = split(url.path);
   file = percent_decoded(file);
   const std::string shown = without_secrets(url.text());
   if (!file.empty() && file.find('{') == std::string::npos) {
+    url.path = escaped(url.path);
     HttpRequest head{url.text()};
     head.method = "HEAD";
     const HttpAnswer answer = http_get([&] { return head; }, shown, 0);
@@ -32,7 +44,7 @@ RemotePlace locate_http(Url url) {
       file.clear();
     }
   }
-  url.path = directory.empty() ? "/" : directory;
+  url.path = directory.empty() ? "/" : escaped(directory);
   return {std::make_shared<HttpOrigin>(std::move(url)), file};
 }
 

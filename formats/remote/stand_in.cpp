@@ -62,7 +62,9 @@ StandIn::StandIn(const std::shared_ptr<const Origin>& origin, const std::vector<
   fs::create_directory(directory_);
   name_ = std::make_unique<ShownAs>(directory_, origin->shown());
   try {
-    for (const RemoteFile& file : files) add(origin, file);
+    for (const RemoteFile& file : files) {
+      if (file.name != "." && file.name != "..") add(origin, file);
+    }
     const timespec none[] = {{0, 0}, {0, 0}};  // the directory's: that of its making says nothing
     ::utimensat(AT_FDCWD, directory_.c_str(), none, 0);
   } catch (...) {

@@ -1,9 +1,9 @@
 # What `cmake --install` puts under include/feedrate/: the interface of the libraries, and the
 # headers that it names. Everything else may change without notice.
 set(FEEDRATE_PUBLIC_HEADERS
-  formats/base/bytes.h formats/base/error.h formats/base/kind.h formats/base/random.h
+  formats/base/bytes.h formats/base/error.h formats/base/kind.h formats/base/random.h formats/base/shown_path.h
   formats/base/setting.h
-  formats/codec.h formats/container.h formats/dataset.h formats/digests/digest.h formats/encoding.h
+  formats/codec.h formats/container.h formats/dataset.h formats/digests/digest.h formats/encoding.h formats/io/late_bytes.h
   formats/inspect/compare.h formats/inspect/survey.h formats/base/sweep.h formats/means/mean.h
   formats/pixels/image.h
   formats/pixels/resize.h formats/pixels/resize_axis.h formats/sample.h formats/sidecar.h

@@ -284,6 +284,13 @@ TEST_F(UnitRemote, an_address_that_is_signed_for_get_alone_is_read) {
   EXPECT_EQ(open_dataset(url("set/data.rec?signature=of-this-file"))->size(), samples);
 }
 
+TEST_F(UnitRemote, blanks_in_a_url_are_sent_encoded) {
+  write("recordio", "a b");
+  for (const char* name : {"a b/", "a%20b/", "a b", "a b/data.rec"}) {
+    EXPECT_EQ(digests_of(*open_dataset(url(name))), local("a b")) << name;
+  }
+}
+
 TEST_F(UnitRemote, a_pattern_names_tars) {
   write("webdataset");
   const std::string file = open_dataset(root_ / "set")->place(0).file.filename().string();

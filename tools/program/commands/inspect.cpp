@@ -57,7 +57,7 @@ int run_inspect(const InspectRequest& options) {
 
 std::function<int()> prepare_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectRequest>();
-  add_input(app, "PATH", options->path, "The dataset")->required();
+  add_input(app, "PATH", options->path, "The dataset, or its URL")->required();
   add_option(
       app,
       {.name = "samples", .unit = "N", .sentence = "Number of samples to list, from the first"},

@@ -155,7 +155,7 @@ int run_load(const LoadRequest& options) {
 
 void add_batch_options(CLI::App& app, LoadRequest& options) {
   LoaderSettings& of = options.settings;
-  add_dataset(app, options.path, "The dataset", options.order);
+  add_dataset(app, options.path, "The dataset, or its URL (https, http, s3)", options.order);
   add_settings(
       app, of,
       {&of.threads, &of.batch, &of.recipe, &of.pixels, &of.layout, &of.mean, &of.deviation});

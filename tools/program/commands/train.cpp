@@ -71,7 +71,7 @@ void check_features(const TrainingRequest& request) {
 }
 
 void add_data_options(CLI::App& app, TrainingRequest& request) {
-  add_dataset(app, request.data.path, "The dataset to train on", request.data.order);
+  add_dataset(app, request.data.path, "The dataset to train on, or its URL", request.data.order);
   add_option(app, network_row, request.model.network);
   add_option(app, preset_row, request.model.preset);
   app.final_callback([&request] {

@@ -273,7 +273,7 @@ int run_verify(const VerifyRequest& options) {
 
 std::function<int()> prepare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyRequest>();
-  add_input(app, "PATH", options->path, "The dataset")->required();
+  add_input(app, "PATH", options->path, "The dataset, or its URL")->required();
   add_input(app, "--against", options->against, "Compare with this dataset and show what differs")
       ->type_name("PATH");
   add_threads(app, options->threads, "Decoding threads (default: every core)");

@@ -5,7 +5,8 @@
 #   roots.sh [WHEELS_DIRECTORY [ROOT…]]     roots: debian11 debian12 debian12-arm64, all unless named, and
 #                                           debian11-free-threaded, for a wheel of cp313t
 #
-# Prints a line for each root and wheel: the seconds that installing and testing took, and the size.
+# Prints a line for each root and wheel: the seconds that installing and testing took, and the size. What
+# feedrate-cpu trains has the losses of build/release/feedrate, but for rounding (losses.py).
 # mmdebstrap makes the roots, once, in build/roots: they hold Debian's Python, what it needs, and libstdc++,
 # which manylinux takes for granted and oneDNN needs. Debian 11's Python is too old, so it gets that of
 # newer_python.sh, with a GIL or without. QEMU runs ARM's, and the program as on a processor below x86-64-v2
@@ -85,6 +86,9 @@ feedrate verify data/lmdb/train
 python example.py
 if [ "$1" = train ]; then
   feedrate train data/lmdb/train --network lenet --steps 5
+  feedrate convert mnist archives --to lmdb --out mnist
+  feedrate synth cifar10 --images 160 --out cifar-archives
+  feedrate convert cifar10 cifar-archives --to lmdb --out cifar10
 elif [ -e qemu ]; then
   feedrate synth imagenet --images 16 --out imagenet
   feedrate convert imagenet imagenet/ILSVRC2012_img_train.tar --to recordio --out photographs
@@ -103,6 +107,13 @@ A
   local what=tests
   [[ "$*" != *feedrate_cpu* ]] || what=train
   here sh /use/all.sh $what >"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "$name: $* does not work"; }
+  if [ $what = train ] && [ -x "$source/build/release/feedrate" ]; then
+    (cd "$root/use" && "$source/tests/package/losses.py" "$source/build/release/feedrate" \
+      "chroot '$root' /usr/bin/env -i -C /use PATH=/env/bin:$paths HOME=/tmp feedrate") ||
+      fail "$name: $* does not train as build/release/feedrate does"
+  elif [ $what = train ]; then
+    echo "roots: losses are not compared: there is no build/release/feedrate" >&2
+  fi
   for wheel in "$@"; do
     [ $what = tests ] || [[ $wheel == *feedrate_cpu* ]] || continue
     printf '%-15s %-12s %-58s %9d bytes  installed in %d s, used in %d s%s\n' "$name" "$version" "${wheel##*/}" \

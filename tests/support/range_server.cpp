@@ -12,6 +12,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "formats/base/error.h"
 #include "formats/remote/url.h"
 
 namespace feedrate::testing {
@@ -35,8 +36,8 @@ std::string read_all(const fs::path& path) {
 std::string etag_of(const fs::path& path) {
   struct stat status {};
   ::stat(path.c_str(), &status);
-  return "\"" + std::to_string(status.st_mtim.tv_sec) + "." +
-         std::to_string(status.st_mtim.tv_nsec) + "-" + std::to_string(status.st_size) + "\"";
+  return formats::join('"', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec, '-', status.st_size,
+                       '"');
 }
 
 std::string listing(const fs::path& directory) {

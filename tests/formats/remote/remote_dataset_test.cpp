@@ -32,15 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using testing::Example;
-using testing::expect_error;
-using testing::Fault;
-using testing::make_examples;
-using testing::RangeServer;
-using testing::ServedRequest;
-using testing::TempDirectory;
-using testing::write_dataset;
-
+using testing::Example, testing::expect_error, testing::Fault, testing::make_examples;
+using testing::RangeServer, testing::ServedRequest, testing::TempDirectory, testing::write_dataset;
 constexpr std::uint32_t samples = 60;
 
 // Of one sample: its bytes, label and name.

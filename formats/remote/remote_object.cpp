@@ -78,12 +78,16 @@ void RemoteObject::ask(Bytes part) noexcept {
     const std::lock_guard lock(mutex_);
     start_again_after_fork();
     const Range range = range_of(part);
-    if (parts_.contains(range)) return;
+    // Asked for twice where a small dataset comes again in the next epoch: it stays until then.
+    if (const auto at = parts_.find(range); at != parts_.end()) {
+      if (at->second.state != State::failed) set_asked(at, at->second.asked + 1);
+      return;
+    }
     if (bytes_ahead.load(std::memory_order_relaxed) + part.size() >
         remote_settings().read_ahead_bytes) {
       return;
     }
-    count_ahead(fetch(range, false), true);
+    set_asked(fetch(range, false), 1);
   } catch (const std::exception&) {  // no memory: whoever holds it says so
   }
 }
@@ -101,7 +105,7 @@ void RemoteObject::hold(Bytes part) {
       at = fetch(range, true);
     }
   }
-  count_ahead(at, false);
+  if (at->second.asked != 0) set_asked(at, at->second.asked - 1);
   ++at->second.holds;
   if (at->second.state == State::coming) {
     const Fetcher::Waiting waiting(*fetcher_);
@@ -125,7 +129,18 @@ void RemoteObject::release(Bytes part) noexcept {
   const std::lock_guard lock(mutex_);
   const auto at = parts_.find(range_of(part));
   if (at == parts_.end()) return;  // of the parent process
-  if (--at->second.holds == 0 && at->second.state != State::coming) drop(at);
+  --at->second.holds;
+  if (at->second.state != State::coming) drop_unless_needed(at);
+}
+
+void RemoteObject::let_go() {
+  const std::lock_guard lock(mutex_);
+  for (auto at = parts_.begin(); at != parts_.end();) {
+    const auto next = std::next(at);
+    set_asked(at, 0);
+    if (at->second.state != State::coming) drop_unless_needed(at);
+    at = next;
+  }
 }
 
 RemoteObject::Parts::iterator RemoteObject::fetch(Range range, bool urgent) {
@@ -148,7 +163,7 @@ void RemoteObject::arrived(Range range, const std::string& problem) {
   if (at == parts_.end()) return;
   at->second.state = problem.empty() ? State::here : State::failed;
   at->second.problem = problem;
-  if (at->second.holds == 0 && !at->second.ahead) drop(at);  // whoever waited has stopped
+  drop_unless_needed(at);  // whoever waited may have stopped
   changed_.notify_all();
 }
 
@@ -162,19 +177,20 @@ bool RemoteObject::is_here(Range range) const {
   return false;
 }
 
-void RemoteObject::count_ahead(Parts::iterator part, bool ahead) {
-  if (part->second.ahead == ahead) return;
-  part->second.ahead = ahead;
+void RemoteObject::set_asked(Parts::iterator part, unsigned asked) {
+  const bool before = part->second.asked != 0, after = asked != 0;
+  part->second.asked = asked;
   const std::uint64_t size = part->first.second - part->first.first;
-  if (ahead) {
-    bytes_ahead.fetch_add(size, std::memory_order_relaxed);
-  } else {
-    bytes_ahead.fetch_sub(size, std::memory_order_relaxed);
-  }
+  if (after && !before) bytes_ahead.fetch_add(size, std::memory_order_relaxed);
+  if (before && !after) bytes_ahead.fetch_sub(size, std::memory_order_relaxed);
+}
+
+void RemoteObject::drop_unless_needed(Parts::iterator part) {
+  if (part->second.holds == 0 && part->second.asked == 0) drop(part);
 }
 
 void RemoteObject::drop(Parts::iterator part) {
-  count_ahead(part, false);
+  set_asked(part, 0);
   const Range range = part->first;
   parts_.erase(part);
   give_back(range);

@@ -28,6 +28,8 @@ class RemoteObject final : public LateBytes {
   void ask(Bytes part) noexcept override;
   void hold(Bytes part) override;
   void release(Bytes part) noexcept override;
+  /// Drops what was asked for and is not held: nobody will come for it.
+  void let_go();
 
  private:
   // Begin and end of a range.
@@ -36,7 +38,7 @@ class RemoteObject final : public LateBytes {
   struct Part {
     State state = State::coming;
     unsigned holds = 0;
-    bool ahead = false;   // asked for, and not held yet: counted as read ahead
+    unsigned asked = 0;   // as often it is going to be held: counted as read ahead until then
     std::string problem;  // why it failed
   };
   using Parts = std::map<Range, Part>;
@@ -45,7 +47,8 @@ class RemoteObject final : public LateBytes {
   Parts::iterator fetch(Range range, bool urgent);
   void arrived(Range range, const std::string& problem);
   bool is_here(Range range) const;
-  void count_ahead(Parts::iterator part, bool ahead);
+  void set_asked(Parts::iterator part, unsigned asked);
+  void drop_unless_needed(Parts::iterator part);
   void drop(Parts::iterator part);
   void give_back(Range range) const;
   void start_again_after_fork();

@@ -80,6 +80,10 @@ StandIn::~StandIn() {
   if (process_ == ::getpid()) fs::remove_all(place_, ignored);
 }
 
+void StandIn::let_go() const {
+  for (const auto& object : objects_) object->let_go();
+}
+
 void StandIn::make_place() {
   const fs::path temporary = fs::temp_directory_path();
   remove_left_behind(temporary);
@@ -110,8 +114,9 @@ void StandIn::add(const std::shared_ptr<const Origin>& origin, const RemoteFile&
   if (::futimens(made.number(), times) != 0) fail_errno(path, "cannot set the time of", errno);
   struct stat status {};
   if (::fstat(made.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
-  files_.push_back(std::make_unique<LateFile>(FileId{status.st_dev, status.st_ino},
-                                              std::make_shared<RemoteObject>(origin, file)));
+  objects_.push_back(std::make_shared<RemoteObject>(origin, file));
+  const FileId id{status.st_dev, status.st_ino};
+  files_.push_back(std::make_unique<LateFile>(id, objects_.back()));
 }
 
 }  // namespace feedrate::formats

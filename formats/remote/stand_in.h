@@ -13,6 +13,8 @@
 
 namespace feedrate::formats {
 
+class RemoteObject;
+
 /// Removed when it is destroyed. A process that is killed leaves its own, which a later one removes.
 class StandIn {
  public:
@@ -23,6 +25,8 @@ class StandIn {
 
   /// Where the objects' files are. Messages name the server in its place.
   const std::filesystem::path& directory() const { return directory_; }
+  /// Drops what was asked for and is not held, of all files. Any thread.
+  void let_go() const;
 
  private:
   void make_place();
@@ -33,6 +37,7 @@ class StandIn {
   Descriptor lock_;
   int process_;  // that made it
   std::unique_ptr<ShownAs> name_;
+  std::vector<std::shared_ptr<RemoteObject>> objects_;
   std::vector<std::unique_ptr<LateFile>> files_;
 };
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <new>
 
+#include "formats/dataset.h"
+#include "formats/remote/stand_in.h"
+
 namespace feedrate::loader::detail {
 namespace {
 
@@ -56,6 +59,13 @@ void LookAhead::end() {
   stopped_.store(true);
   for (std::jthread& thread : threads_) thread.request_stop();
   room_.wake(static_cast<unsigned>(threads_.size()));
+  threads_.clear();
+  // What was asked for beyond the last batch would stay in memory.
+  const auto let_go = [](const Dataset& dataset) {
+    if (dataset.info().is_remote()) dataset.info().stand_in->let_go();
+  };
+  let_go(job_.dataset);
+  for (const auto& member : job_.dataset.members()) let_go(*member);
 }
 
 // Nothing but speed is lost without it.

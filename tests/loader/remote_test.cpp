@@ -73,6 +73,15 @@ TEST_F(RemoteLoader, an_image_takes_one_request_an_epoch) {
   EXPECT_GE(ranges() - before, samples);
 }
 
+TEST_F(RemoteLoader, a_small_set_is_read_ahead_over_the_ends_of_epochs) {
+  LoaderOptions made = settings(2);
+  made.epochs = 8;
+  const std::vector<std::string> expected = batches(*local_, made);
+  const std::uint64_t before = ranges();
+  EXPECT_EQ(batches(*remote_, made), expected);
+  EXPECT_LT(ranges() - before, 4 * samples);  // those of the next epoch are there already
+}
+
 TEST_F(RemoteLoader, connections_grow_with_latency_up_to_their_limit) {
   server_.set_faults([](const ServedRequest&) { return Fault{.delay = 20ms}; });
   remote_settings().connections = 24;
@@ -121,6 +130,8 @@ TEST_F(RemoteLoader, a_loader_that_is_left_early_ends) {
     Loader loader(*remote_, recipe("none"), settings(3));
     EXPECT_NE(loader.next(), nullptr);
   }
+  server_.set_faults({});
+  EXPECT_EQ(batches(*remote_, settings(3)), batches(*local_, settings(3)));
 }
 
 }  // namespace

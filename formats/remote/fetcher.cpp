@@ -103,11 +103,13 @@ Fetcher::~Fetcher() {
 void Fetcher::add(Fetch fetch, bool urgent) {
   auto task = std::make_unique<Task>();
   task->fetch = std::move(fetch);
+  bool first = false;  // of those that the thread takes together
   {
     const std::lock_guard lock(mutex_);
+    first = added_.empty() && added_urgent_.empty();
     (urgent ? added_urgent_ : added_).push_back(std::move(task));
   }
-  curl_multi_wakeup(multi_);
+  if (first) curl_multi_wakeup(multi_);
 }
 
 void Fetcher::forget(const void* owner) {

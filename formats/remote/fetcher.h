@@ -32,7 +32,7 @@ RemoteCounts remote_counts();
 
 /// How datasets are fetched by this process. To be set before the first of them is opened.
 struct RemoteSettings {
-  unsigned connections = 64;                                  // at most, at once
+  unsigned connections = 256;                                 // at most, at once
   std::uint64_t read_ahead_bytes = std::uint64_t{256} << 20;  // asked for and not yet used, at most
 };
 RemoteSettings& remote_settings();

@@ -11,6 +11,7 @@
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
 #include "formats/base/without_slash.h"
+#include "formats/remote/url.h"
 #include "formats/verify/verify.h"
 #include "loader/loader.h"
 #include "loader/recipe.h"
@@ -67,6 +68,11 @@ std::vector<std::filesystem::path> without_repeats(
 }
 
 BenchDataset describe_dataset(const std::filesystem::path& path) {
+  if (const std::string shown = without_secrets(path.native()); shown != path.native()) {
+    fail(shown,
+         "the URL has a user, a query or a fragment, which rows would keep: bench takes plain "
+         "URLs; credentials of S3 come from the environment");
+  }
   const std::unique_ptr<Dataset> dataset = open_dataset(path);
   const DatasetInfo& info = dataset->info();
   BenchDataset found{path, info.format, info.codec, "", info.shape, info.classes};

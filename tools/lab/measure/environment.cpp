@@ -12,6 +12,7 @@
 
 #include "formats/base/cores.h"
 #include "formats/base/pages.h"
+#include "formats/remote/url.h"
 #include "tools/console/build_info.h"
 #include "tools/console/text.h"
 #include "tools/lab/measure/libraries.h"
@@ -53,6 +54,17 @@ std::string processor_name(const char* cpuinfo) {
   return fmt::format("ARM {}, part {}", implementer, value_of(cpuinfo, "CPU part"));
 }
 
+namespace {
+
+// A word of the command line, or the value behind its "=", without a URL's secrets.
+std::string without_secrets_of(const std::string& word) {
+  const std::size_t value = word.starts_with("--") ? word.find('=') : std::string::npos;
+  if (value == std::string::npos) return formats::without_secrets(word);
+  return word.substr(0, value + 1) + formats::without_secrets(word.substr(value + 1));
+}
+
+}  // namespace
+
 std::string command_line() {
   std::ifstream stream("/proc/self/cmdline");
   std::string text;
@@ -61,7 +73,7 @@ std::string command_line() {
       text = "feedrate";
       continue;
     }
-    text += fmt::format(" {}", shell_word(word));
+    text += fmt::format(" {}", shell_word(without_secrets_of(word)));
   }
   return text;
 }

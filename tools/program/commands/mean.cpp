@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "formats/means/mean_format.h"
+#include "formats/remote/url.h"
 #include "tools/console/console.h"
 #include "tools/console/json_fields.hpp"
 #include "tools/console/signals.h"
@@ -51,7 +52,7 @@ Means measure_means(const MeanRequest& options) {
   Means found{.options = options};
   if (!options.out.empty()) found.layout = mean_layout_for(mean_format(options.out), *dataset);
   const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
-  Progress progress("mean " + options.path.string(), "images");
+  Progress progress("mean " + without_secrets(options.path.native()), "images");
   found.means = dataset_means(*dataset, threads, progress.callback());
   return found;
 }
@@ -73,7 +74,7 @@ std::string channel_name(std::uint32_t channels, std::size_t channel) {
 
 std::string mean_text(const Means& found) {
   const DatasetMeans& means = found.means;
-  std::string text = found.options.path.string() + ": ";
+  std::string text = without_secrets(found.options.path.native()) + ": ";
   text += found.is_dataset ? counted(means.images, "image") : "a mean image";
   if (means.mean_image) {
     text += fmt::format(", {} (height × width × channels)\n", shape_text(means.mean_image->shape));
@@ -119,7 +120,8 @@ void for_each_field(const Means& found, const Field& field) {
   const auto deviation = [&](double scale) {
     return only_if(found.is_dataset, divided(means, means.deviation, scale));
   };
-  field("path", found.options.path.string(), {"the dataset or mean image as given"});
+  field("path", without_secrets(found.options.path.native()),
+        {"the dataset or mean image as given"});
   field("images", only_if(found.is_dataset, means.images), {"in the dataset", Null{mean_image}});
   field("shape", means.mean_image ? std::optional(means.mean_image->shape) : std::nullopt,
         {"of the mean image", Null{"images have several sizes"}});

@@ -12,6 +12,7 @@
 
 #include "formats/base/error.h"
 #include "formats/inspect/compare.h"
+#include "formats/remote/url.h"
 #include "tools/console/console.h"
 #include "tools/console/json_fields.hpp"
 #include "tools/console/signals.h"
@@ -45,7 +46,7 @@ struct Verified {
 Verified verify_path(const fs::path& path, unsigned threads) {
   Verified verified{.dataset = open_as_found(path)};
   verified.info = verified.dataset->info();
-  Progress progress("verify " + path.string(), "images");
+  Progress progress("verify " + without_secrets(path.native()), "images");
   verified.result = verify(*verified.dataset, threads, progress.callback());
   return verified;
 }

@@ -111,6 +111,24 @@ TEST_F(CommandsRemote, what_needs_files_of_this_machine_says_so) {
   }
 }
 
+TEST_F(CommandsRemote, secrets_of_a_url_are_told_nowhere) {
+  const std::string with_secrets =
+      std::string(url()).insert(7, "me:secret@") + "data.rec?signature=secret";
+  const std::string log = (root_ / "log.jsonl").string();
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"load", with_secrets, "--batch", "8", "--json", "--log", log},
+           {"verify", with_secrets, "--json"},
+           {"inspect", with_secrets},
+           {"mean", with_secrets},
+           {"bench", with_secrets, "--threads", "1", "--out", (root_ / "rows").string()},
+           {"advise", with_secrets, "--target", "10", "--seconds", "0.1"}}) {
+    const Said said = feedrate(words);
+    EXPECT_EQ((said.output + said.errors).find("secret"), std::string::npos)
+        << words.front() << said.output << said.errors;
+  }
+  EXPECT_EQ(read_text(log).find("secret"), std::string::npos);
+}
+
 TEST_F(CommandsRemote, training_learns_the_same) {
   const auto weights = [&](const std::string& path, const char* name) {
     const std::string file = (root_ / name).string();

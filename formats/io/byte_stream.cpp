@@ -34,6 +34,7 @@ constexpr Signature signatures[] = {{"\x1f\x8b", ".gz"},
                                      ".xz"},
                                     {"\x28\xb5\x2f\xfd", ".zst"}};
 constexpr std::size_t longest_signature = 5;
+constexpr std::size_t first_look = 4096;  // at late bytes
 
 const Signature* signature_of(Bytes start) {
   const auto* const found = std::ranges::find_if(signatures, [&](const Signature& signature) {
@@ -170,7 +171,7 @@ class LateStream final : public ByteStream {
     const Bytes map = late_->map();
     const Bytes rest = map.subspan(position_);
     const Bytes block =
-        rest.first(std::min(rest.size(), position_ == 0 ? block_bytes : late_piece_bytes));
+        rest.first(std::min(rest.size(), position_ == 0 ? first_look : late_piece_bytes));
     if (!block.empty()) late_->ask(block);
     position_ += block.size();
     const Bytes next = map.subspan(position_);

@@ -290,27 +290,32 @@ Outcome Exchange::outcome(int code_number) const {
   return range_.size == 0 ? Outcome{Kind::done, {}} : judge_range();
 }
 
-Outcome Exchange::judge_range() const {
-  using Kind = Outcome::Kind;
+std::string Exchange::fault_of_range() const {
   const bool other =
       (!version_.etag.empty() && !answer_.etag.empty() && version_.etag != answer_.etag) ||
       (version_.etag.empty() && !answer_.last_modified.empty() &&
        version_.last_modified != answer_.last_modified);
   if (answer_.status == 412 || (answers_range() && other)) {
-    return {Kind::failed, join("was changed while it was being read: expected the version ",
-                               version_.etag.empty() ? version_.last_modified : version_.etag,
-                               ", found ", answer_.etag.empty() ? "another one" : answer_.etag)};
+    return join("was changed while it was being read: expected the version ",
+                version_.etag.empty() ? version_.last_modified : version_.etag, ", found ",
+                answer_.etag.empty() ? "another one" : answer_.etag);
   }
-  if (!answers_range()) return {Kind::failed, refusal(answer_)};
-  if (answer_.status == 206) {
-    const std::string expected =
-        join("bytes ", range_.offset, "-", range_.end() - 1, "/", version_.size);
-    if (answer_.content_range != expected) {
-      return {Kind::failed, join("asked for ", expected, ", the server sends ",
-                                 answer_.content_range.empty() ? "bytes without saying which"
-                                                               : answer_.content_range)};
-    }
+  if (!answers_range()) return refusal(answer_);
+  const std::string expected =
+      join("bytes ", range_.offset, "-", range_.end() - 1, "/", version_.size);
+  if (answer_.status == 206 && answer_.content_range != expected) {
+    return join(
+        "asked for ", expected, ", the server sends ",
+        answer_.content_range.empty() ? "bytes without saying which" : answer_.content_range);
   }
+  return {};
+}
+
+std::uint64_t Exchange::received() const { return fault_of_range().empty() ? received_ : 0; }
+
+Outcome Exchange::judge_range() const {
+  using Kind = Outcome::Kind;
+  if (std::string fault = fault_of_range(); !fault.empty()) return {Kind::failed, std::move(fault)};
   if (received_ != range_.size) {
     return {Kind::repeat, join("sends ", received_, " bytes of the ", range_.size, " asked for")};
   }

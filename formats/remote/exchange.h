@@ -86,6 +86,8 @@ class Exchange {
   /// and a failure of a range.
   Outcome outcome(int code) const;
   const HttpAnswer& answer() const { return answer_; }
+  /// How many bytes of the range came before a failure, and are those asked for.
+  std::uint64_t received() const;
 
  private:
   static std::size_t on_header(const char* line, std::size_t, std::size_t count, void* self);
@@ -95,6 +97,7 @@ class Exchange {
   void take_header(std::string_view line);
   bool take_body(std::string_view bytes);
   bool answers_range() const;
+  std::string fault_of_range() const;
   Outcome judge_range() const;
 
   CURL* curl_;

@@ -196,7 +196,8 @@ void Fetcher::start(std::unique_ptr<Task> task) {
     if (idle_.empty()) idle_.push_back(std::make_unique<Line>());
     Line& line = *idle_.back();
     const Fetch& fetch = task->fetch;
-    line.exchange.prepare(fetch.request(), fetch.version, fetch.range, fetch.into);
+    const ByteRange missing{fetch.range.offset + task->have, fetch.range.size - task->have};
+    line.exchange.prepare(fetch.request(), fetch.version, missing, fetch.into + task->have);
     curl_multi_add_handle(multi_, line.exchange.handle());
     task->sent = Clock::now();
     line.task = std::move(task);
@@ -215,7 +216,12 @@ void Fetcher::start(std::unique_ptr<Task> task) {
 
 void Fetcher::finish(Line& line, int code) {
   std::unique_ptr<Task> task = std::move(line.task);
-  const Outcome outcome = line.exchange.outcome(code);
+  Outcome outcome = line.exchange.outcome(code);
+  if (outcome.kind == Outcome::Kind::repeat && line.exchange.received() != 0) {
+    task->have += line.exchange.received();
+    task->retries = {};  // as long as there is progress
+    if (task->have == task->fetch.range.size) outcome = {Outcome::Kind::done, {}};
+  }
   Counters& all = counters();
   const Clock::duration took = Clock::now() - task->sent;
   if (outcome.kind == Outcome::Kind::done) {

@@ -81,7 +81,8 @@ class Fetcher {
   using Clock = std::chrono::steady_clock;
   struct Task {
     Fetch fetch;
-    Retries retries;
+    std::uint64_t have = 0;  // bytes that came before a failure
+    Retries retries;         // since the last byte came
     Clock::time_point sent;
   };
   struct Line {  // a connection, or the place of one

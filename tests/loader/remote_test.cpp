@@ -24,9 +24,9 @@ using namespace testing;
 
 constexpr std::uint32_t samples = 200;
 
-class RemoteLoader : public ::testing::Test {
+class UnitRemoteLoader : public ::testing::Test {
  protected:
-  RemoteLoader() {
+  UnitRemoteLoader() {
     write_dataset(container("recordio"), png_codec, root_ / "set",
                   make_examples({24, 20, 3}, samples));
     remote_ = open_dataset(server_.url() + "/set/");
@@ -49,14 +49,14 @@ class RemoteLoader : public ::testing::Test {
   std::unique_ptr<Dataset> remote_, local_;
 };
 
-TEST_F(RemoteLoader, any_number_of_threads_gives_the_batches_of_the_disk) {
+TEST_F(UnitRemoteLoader, any_number_of_threads_gives_the_batches_of_the_disk) {
   const std::vector<std::string> expected = batches(*local_, settings(2));
   for (const unsigned threads : {0U, 1U, 3U, 8U}) {
     EXPECT_EQ(batches(*remote_, settings(threads)), expected) << threads;
   }
 }
 
-TEST_F(RemoteLoader, so_does_any_rank) {
+TEST_F(UnitRemoteLoader, so_does_any_rank) {
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     LoaderOptions made = settings(2);
     made.share = {rank, 3};
@@ -64,7 +64,7 @@ TEST_F(RemoteLoader, so_does_any_rank) {
   }
 }
 
-TEST_F(RemoteLoader, an_image_takes_one_request_an_epoch) {
+TEST_F(UnitRemoteLoader, an_image_takes_one_request_an_epoch) {
   const std::uint64_t before = ranges();
   LoaderOptions once = settings(4);
   once.epochs = 1;
@@ -73,7 +73,7 @@ TEST_F(RemoteLoader, an_image_takes_one_request_an_epoch) {
   EXPECT_GE(ranges() - before, samples);
 }
 
-TEST_F(RemoteLoader, a_small_set_is_read_ahead_over_the_ends_of_epochs) {
+TEST_F(UnitRemoteLoader, a_small_set_is_read_ahead_over_the_ends_of_epochs) {
   LoaderOptions made = settings(2);
   made.epochs = 8;
   const std::vector<std::string> expected = batches(*local_, made);
@@ -82,7 +82,7 @@ TEST_F(RemoteLoader, a_small_set_is_read_ahead_over_the_ends_of_epochs) {
   EXPECT_LT(ranges() - before, 4 * samples);  // those of the next epoch are there already
 }
 
-TEST_F(RemoteLoader, connections_grow_with_latency_up_to_their_limit) {
+TEST_F(UnitRemoteLoader, connections_grow_with_latency_up_to_their_limit) {
   server_.set_faults([](const ServedRequest&) { return Fault{.delay = 20ms}; });
   remote_settings().connections = 24;
   remote_ = open_dataset(server_.url() + "/set/");
@@ -96,7 +96,7 @@ TEST_F(RemoteLoader, connections_grow_with_latency_up_to_their_limit) {
   remote_settings().connections = RemoteSettings().connections;
 }
 
-TEST_F(RemoteLoader, what_passes_changes_no_batch) {
+TEST_F(UnitRemoteLoader, what_passes_changes_no_batch) {
   const std::vector<std::string> expected = batches(*local_, settings(2));
   server_.set_faults([](const ServedRequest& request) -> Fault {
     std::mt19937_64 random(request.number * 104729 + 7);
@@ -116,7 +116,7 @@ TEST_F(RemoteLoader, what_passes_changes_no_batch) {
   EXPECT_EQ(batches(*remote_, settings(3)), expected);
 }
 
-TEST_F(RemoteLoader, what_stays_is_the_error_of_a_sample_and_ends_at_once) {
+TEST_F(UnitRemoteLoader, what_stays_is_the_error_of_a_sample_and_ends_at_once) {
   server_.set_faults([](const ServedRequest& request) {
     return request.number % 50 == 49 ? Fault{.status = 404} : Fault{};
   });
@@ -124,7 +124,7 @@ TEST_F(RemoteLoader, what_stays_is_the_error_of_a_sample_and_ends_at_once) {
                {server_.url() + "/set/data.rec", "there is no such object (status 404)"});
 }
 
-TEST_F(RemoteLoader, a_loader_that_is_left_early_ends) {
+TEST_F(UnitRemoteLoader, a_loader_that_is_left_early_ends) {
   server_.set_faults([](const ServedRequest&) { return Fault{.delay = 50ms}; });
   for (int i = 0; i < 5; ++i) {
     Loader loader(*remote_, recipe("none"), settings(3));

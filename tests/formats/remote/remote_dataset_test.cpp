@@ -158,6 +158,21 @@ TEST_F(UnitRemote, a_sample_takes_one_request) {
   EXPECT_LE(server_.requests().size() - before, samples + 1);  // the last reader asks for one more
 }
 
+TEST_F(UnitRemote, what_came_before_a_break_is_not_asked_for_again) {
+  write("webdataset");  // without an index it is read in large pieces
+  server_.set_faults([](const ServedRequest& request) {
+    return request.headers.contains("range") ? Fault{.cut_after = 9000} : Fault{};
+  });
+  const auto dataset = open_dataset(url());
+  EXPECT_EQ(dataset->size(), samples);
+  const std::uint64_t size = fs::file_size(dataset->place(0).file);
+  const auto requests = server_.requests();
+  const auto pieces = std::ranges::count_if(
+      requests, [](const ServedRequest& request) { return request.headers.contains("range"); });
+  EXPECT_GE(static_cast<std::uint64_t>(pieces), size / 9000);
+  EXPECT_LE(static_cast<std::uint64_t>(pieces), size / 9000 + 8);
+}
+
 TEST_F(UnitRemote, connections_stay_and_are_few_when_nobody_waits_long) {
   write("recordio");
   const auto dataset = open_dataset(url());

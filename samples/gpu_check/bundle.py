@@ -58,7 +58,7 @@ def check_carried(root):
                 environment={"LD_LIBRARY_PATH": str(root / "lib")})
     own = {file.name for file in (root / "lib").iterdir()}
     system = ("ld-linux", "linux-vdso", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so",
-              "libmvec.so")
+              "libmvec.so", "libresolv.so")
     for line in said.splitlines():
         name = pathlib.Path(line.split()[0]).name
         if name not in own and not name.startswith(system):

@@ -231,6 +231,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "crops",
                                                       "bad",
                                                       "device",
+                                                      "remote",
                                                       "peak_rss_mib",
                                                       "read_mib",
                                                       "psi_cpu_percent",

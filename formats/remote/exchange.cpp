@@ -315,7 +315,11 @@ std::uint64_t Exchange::received() const { return fault_of_range().empty() ? rec
 
 Outcome Exchange::judge_range() const {
   using Kind = Outcome::Kind;
-  if (std::string fault = fault_of_range(); !fault.empty()) return {Kind::failed, std::move(fault)};
+  if (std::string fault = fault_of_range(); !fault.empty()) {
+    // Where a connection breaks within the headers, libcurl reports an answer that lacks the rest.
+    const bool is_cut = answer_.status == 206 && answer_.content_range.empty();
+    return {is_cut ? Kind::repeat : Kind::failed, std::move(fault)};
+  }
   if (received_ != range_.size) {
     return {Kind::repeat, join("sends ", received_, " bytes of the ", range_.size, " asked for")};
   }

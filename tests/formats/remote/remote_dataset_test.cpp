@@ -7,85 +7,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <random>
-#include <thread>
 
 #include "formats/base/pages.h"
-#include "formats/codec.h"
-#include "formats/container.h"
-#include "formats/digests/digest.h"
 #include "formats/io/late_bytes.h"
 #include "formats/remote/fetcher.h"
 #include "formats/verify/verify.h"
-#include "tests/support/expect_error.h"
-#include "tests/support/range_server.h"
-#include "tests/support/sample_images.h"
-#include "tests/support/temp_directory.h"
+#include "tests/formats/remote/remote_fixture.h"
 
 namespace feedrate::formats {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using testing::Example, testing::expect_error, testing::Fault, testing::make_examples;
-using testing::RangeServer, testing::ServedRequest, testing::TempDirectory, testing::write_dataset;
-constexpr std::uint32_t samples = 60;
-
-// Of one sample: its bytes, label and name.
-std::string digest_of(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
-  const Sample sample = dataset.read(index, scratch);
-  Hasher hasher;
-  hasher.add(sample.bytes);
-  hasher.add(as_bytes(sample.name));
-  hasher.add(std::as_bytes(std::span(&sample.label, 1)));
-  return hex(hasher.finish());
-}
-
-std::vector<std::string> digests_of(const Dataset& dataset, unsigned threads = 1) {
-  std::vector<std::string> all(dataset.size());
-  std::atomic<std::uint64_t> next{0};
-  std::vector<std::thread> readers;
-  std::mutex mutex;
-  std::string problem;
-  for (unsigned i = 0; i < threads; ++i) {
-    readers.emplace_back([&] {
-      Scratch scratch;
-      try {
-        for (std::uint64_t at = next++; at < all.size(); at = next++) {
-          const std::uint64_t index = (at * 37) % all.size();  // 37 and 60 share no factor
-          dataset.look_ahead((index + 37) % all.size());
-          all[index] = digest_of(dataset, index, scratch);
-        }
-      } catch (const std::exception& error) {
-        const std::lock_guard lock(mutex);
-        problem = error.what();
-      }
-    });
-  }
-  for (std::thread& reader : readers) reader.join();
-  if (!problem.empty()) throw Error(problem);
-  return all;
-}
-
-class UnitRemote : public ::testing::Test {
- protected:
-  void write(const std::string& format, const std::string& name = "set") {
-    write_dataset(container(format), png_codec, root_ / name,
-                  make_examples({40, 30, 3}, samples, true));
-  }
-  std::string url(const std::string& name = "set/") const { return server_.url() + "/" + name; }
-  std::vector<std::string> local(const std::string& name = "set") const {
-    return digests_of(*open_dataset(root_ / name));
-  }
-
-  TempDirectory root_;
-  RangeServer server_{root_.path()};
-};
 
 class UnitRemoteFormats : public UnitRemote, public ::testing::WithParamInterface<const char*> {};
 
@@ -344,70 +280,6 @@ TEST_F(UnitRemote, nothing_is_left_in_the_temporary_directory) {
   }
   EXPECT_TRUE(fs::is_empty(place.path()));
   ::setenv("TMPDIR", before.c_str(), 1);
-}
-
-// The server checks that a signature is there; whether it is right, AWS's examples and a real server say.
-class UnitRemoteS3 : public UnitRemote {
- protected:
-  void SetUp() override {
-    ::setenv("AWS_ENDPOINT_URL", server_.url().c_str(), 1);
-    ::setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", 1);
-    ::setenv("AWS_SECRET_ACCESS_KEY", "hush", 1);
-    server_.set_faults([this](const ServedRequest& request) -> Fault {
-      const auto found = request.headers.find("authorization");
-      const bool is_signed = found != request.headers.end() &&
-                             found->second.find("Credential=AKIDEXAMPLE/") != std::string::npos &&
-                             request.headers.contains("x-amz-content-sha256");
-      if (!is_signed) return {.status = 403, .body = "<Error><Code>AccessDenied</Code></Error>"};
-      if (request.path.find("list-type=2") == std::string::npos) return {};
-      const std::string prefix = "set/";
-      std::string page = "<ListBucketResult>";
-      const bool second = request.path.find("continuation-token=more") != std::string::npos;
-      std::vector<fs::path> files;
-      for (const auto& entry : fs::directory_iterator(root_ / "set")) files.push_back(entry.path());
-      std::ranges::sort(files);
-      if (request.path.find("prefix=set/") != std::string::npos &&
-          request.path.find("prefix=set/d") == std::string::npos) {
-        for (std::size_t i = second ? 1 : 0; i < (second ? files.size() : 1); ++i) {
-          page += "<Contents><Key>set/" + files[i].filename().string() + "</Key><Size>" +
-                  std::to_string(fs::file_size(files[i])) + "</Size></Contents>";
-        }
-        if (!second) {
-          page +=
-              "<IsTruncated>true</IsTruncated><NextContinuationToken>more</NextContinuationToken>";
-        }
-      }
-      return {.status = 200, .body = page + "</ListBucketResult>"};
-    });
-  }
-  void TearDown() override {
-    for (const char* name : {"AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}) {
-      ::unsetenv(name);
-    }
-  }
-  // The server keeps buckets as directories beside the root's "set".
-  std::string bucket() const { return "s3://."; }
-};
-
-TEST_F(UnitRemoteS3, a_prefix_and_a_file_are_read_with_signed_requests) {
-  write("recordio");
-  EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set/"), 2), local());
-  EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set"), 2), local());
-  EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set/data.rec"), 2), local());
-}
-
-TEST_F(UnitRemoteS3, refusals_tell_no_secret) {
-  write("recordio");
-  ::setenv("AWS_ACCESS_KEY_ID", "OTHER", 1);
-  try {
-    (void)open_dataset(bucket() + "/set/");
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("AccessDenied"), std::string::npos) << error.what();
-    EXPECT_EQ(std::string(error.what()).find("hush"), std::string::npos) << error.what();
-  }
-  ::unsetenv("AWS_SECRET_ACCESS_KEY");
-  expect_error([&] { (void)open_dataset(bucket() + "/set/"); }, {"AWS_SECRET_ACCESS_KEY is not"});
 }
 
 }  // namespace

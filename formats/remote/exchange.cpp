@@ -293,7 +293,7 @@ Outcome Exchange::outcome(int code_number) const {
 std::string Exchange::fault_of_range() const {
   const bool other =
       (!version_.etag.empty() && !answer_.etag.empty() && version_.etag != answer_.etag) ||
-      (version_.etag.empty() && !answer_.last_modified.empty() &&
+      (version_.etag.empty() && !version_.last_modified.empty() && !answer_.last_modified.empty() &&
        version_.last_modified != answer_.last_modified);
   if (answer_.status == 412 || (answers_range() && other)) {
     return join("was changed while it was being read: expected the version ",

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "formats/base/error.h"
-#include "formats/base/sweep.h"
 #include "formats/container.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/webdataset/tar_set.h"
@@ -21,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned askers = 16;  // threads; each waits for its answer
 constexpr std::uint32_t most_shards = 100'000;
 
 // The files of the dataset that `file`, or the files of a pattern, belong to.
@@ -36,7 +34,7 @@ std::vector<std::string> files_of(const std::string& file) {
 }
 
 // What readers look for beside a file, where a server does not list what there is.
-std::set<std::string> names_to_ask_for(const std::string& file) {
+std::vector<std::string> names_to_ask_for(const std::string& file) {
   std::set<std::string> names = {std::string(sidecar_name), "feedrate.crops", "labels.txt",
                                  "index.json"};
   for (const std::string& each : files_of(file)) {
@@ -44,20 +42,7 @@ std::set<std::string> names_to_ask_for(const std::string& file) {
                   fs::path(each).replace_extension(".idx"),
                   fs::path(each).replace_extension(".lst")});
   }
-  return names;
-}
-
-std::vector<RemoteFile> find_all(const Origin& origin, const std::set<std::string>& names) {
-  const std::vector<std::string> asked(names.begin(), names.end());
-  std::vector<std::optional<RemoteFile>> answers(asked.size());
-  sweep(asked.size(), askers, [&](unsigned, std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) answers[i] = origin.find(asked[i]);
-  });
-  std::vector<RemoteFile> found;
-  for (auto& answer : answers) {
-    if (answer) found.push_back(std::move(*answer));
-  }
-  return found;
+  return {names.begin(), names.end()};
 }
 
 std::vector<RemoteFile> files_at(const RemotePlace& place) {

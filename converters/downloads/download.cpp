@@ -15,6 +15,7 @@
 #include "formats/base/stop.h"
 #include "formats/io/file.h"
 #include "formats/remote/certificates.h"
+#include "formats/remote/exchange.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -28,8 +29,7 @@ constexpr long range_not_satisfied = 416;
 
 struct Curl {
   Curl() {
-    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (ready != CURLE_OK) throw Error(join("libcurl: ", curl_easy_strerror(ready)));
+    start_libcurl();
     handle = curl_easy_init();
     if (handle == nullptr) throw std::bad_alloc();
   }
@@ -142,9 +142,7 @@ class Transfer {
   [[noreturn]] void fail_transfer(CURLcode code) const {
     const std::string reason = reason_[0] != '\0' ? reason_ : curl_easy_strerror(code);
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
-      fail(what_.url, reason, "; the authorities trusted are those of ",
-           certificates_.empty() ? "no file that was found" : certificates_,
-           ": SSL_CERT_FILE names another file");
+      fail(what_.url, reason, trusted_text(certificates_));
     }
     fail(what_.url, reason);
   }

@@ -24,8 +24,8 @@ formats::Sidecar describe(const Source& source, const ConvertTarget& target,
 std::string difference(const formats::Sidecar& found, const formats::Sidecar& wanted);
 /// Adds what the dataset holds.
 void complete(formats::Sidecar& sidecar, const Tally& tally, const Conversion& conversion);
-/// After complete(), adds what only the whole dataset shows: how many classes there are, where the
-/// source did not say, and which images were encoded anew or left out. Not of a part.
+/// After complete(), adds what only the whole dataset shows: the number of classes, if the source did not
+/// state it, and which images were encoded anew or left out. Not to be called for a part.
 void complete_whole(formats::Sidecar& sidecar, const Conversion& conversion);
 
 /// Throws Error where a dataset that several runs have made does not hold all samples that its sidecar

@@ -11,7 +11,7 @@
 //
 //   u32 kind    0: no more samples, 1: an encoded image, 2: pixels (u8 HWC), 3: the sender gives up
 //   i32 label
-//   u32 height, width, channels    of pixels
+//   u32 height, width, channels    of the image, if it is sent as pixels
 //   u32 bytes of the name
 //   u64 bytes of the image
 //   the name, then the image

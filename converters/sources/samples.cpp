@@ -1,4 +1,4 @@
-// Samples that a program makes and sends: see sample_pipes.h.
+// The source `samples`: what another program sends through pipes. sample_pipes.h has the format.
 
 #include "converters/sources/sample_pipes.h"
 #include "formats/base/error.h"

@@ -156,8 +156,8 @@ class MappedStream final : public ByteStream {
   std::size_t given_back_ = 0;  // bytes at the front of the file
 };
 
-// Late bytes, in blocks that are let go with the next call: the first is small, because many readers
-// only want to see how a file begins.
+// Late bytes, in blocks that are released with the next call. The first block is small: many readers look
+// only at the first bytes of a file, to tell its kind.
 class LateStream final : public ByteStream {
  public:
   LateStream(std::filesystem::path path, std::shared_ptr<LateBytes> late)

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "formats/base/error.h"
+
 namespace feedrate::formats {
 
 std::span<const char* const> certificate_places() {
@@ -24,6 +26,11 @@ std::string certificates(std::span<const char* const> places) {
     if (::access(place, R_OK) == 0) return place;
   }
   return {};
+}
+
+std::string trusted_text(const std::string& file) {
+  return join("; the authorities trusted are those of ",
+              file.empty() ? "no file that was found" : file, ": SSL_CERT_FILE names another file");
 }
 
 }  // namespace feedrate::formats

@@ -14,4 +14,8 @@ std::span<const char* const> certificate_places();
 /// there is none: the TLS library then looks where it was told to when it was built.
 std::string certificates(std::span<const char* const> places = certificate_places());
 
+/// What to add to an error about a certificate that was not trusted: the file that certificates() found, and
+/// how to name another.
+std::string trusted_text(const std::string& file);
+
 }  // namespace feedrate::formats

@@ -278,9 +278,7 @@ Outcome Exchange::outcome(int code_number) const {
   using Kind = Outcome::Kind;
   if (!complaint_.empty()) return {Kind::failed, complaint_};
   if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
-    return {Kind::failed, join(reason_, "; the authorities trusted are those of ",
-                               trusted().empty() ? "no file that was found" : trusted(),
-                               ": SSL_CERT_FILE names another file")};
+    return {Kind::failed, reason_ + trusted_text(trusted())};
   }
   if (code != CURLE_OK) {
     const std::string reason = reason_[0] != '\0' ? reason_ : curl_easy_strerror(code);

@@ -33,11 +33,12 @@ struct ObjectVersion {
   std::string etag = {};           // with its quotes; empty where the server states none
   std::string last_modified = {};  // likewise
 
-  /// "Name: value", so that a server refuses another version; empty where it cannot tell them apart.
+  /// The request header ("Name: value") by which a server refuses any other version; empty where versions
+  /// cannot be told apart.
   std::string condition() const;
 };
 
-/// A number that stays the same as long as the version does.
+/// A hash of the version: equal for equal versions.
 std::uint64_t version_number(const ObjectVersion& version);
 
 struct HttpAnswer {

@@ -48,8 +48,8 @@ struct Fetch {
   std::function<void(const std::string& problem)> done;
 };
 
-/// Any thread. How many connections are used follows from Little's law: as many as answers take times
-/// the rate at which bytes are needed; more while a reader waits, fewer when none does.
+/// Any thread. The number of connections follows Little's law: the time that an answer takes, times the
+/// answers needed a second. It grows while a reader waits and shrinks while none does.
 class Fetcher {
  public:
   Fetcher();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "formats/base/error.h"
-#include "formats/base/sweep.h"
 #include "formats/base/text.h"
 #include "formats/remote/http_get.h"
 
@@ -13,7 +12,6 @@ namespace feedrate::formats {
 namespace {
 
 constexpr std::uint64_t max_page = std::uint64_t{64} << 20;
-constexpr unsigned askers = 16;  // threads that ask for sizes; each waits for its answer
 
 // "bytes 0-0/1234" → 1234.
 std::optional<std::uint64_t> total_of(std::string_view content_range) {
@@ -84,17 +82,7 @@ std::vector<RemoteFile> HttpOrigin::list() const {
     fail(shown(), "expected a list of files as HTML, found ", answer.content_type,
          "; name a file, or files by a pattern such as train-{000000..000099}.tar");
   }
-  const std::vector<std::string> names = names_linked(answer.body);
-  std::vector<std::optional<RemoteFile>> found(names.size());
-  sweep(names.size(), static_cast<unsigned>(std::clamp<std::size_t>(names.size(), 1, askers)),
-        [&](unsigned, std::uint64_t begin, std::uint64_t end) {
-          for (std::uint64_t i = begin; i < end; ++i) found[i] = find(names[i]);
-        });
-  std::vector<RemoteFile> files;
-  for (auto& file : found) {
-    if (file) files.push_back(std::move(*file));
-  }
-  return files;
+  return find_all(*this, names_linked(answer.body));
 }
 
 std::optional<RemoteFile> HttpOrigin::find(const std::string& name) const {

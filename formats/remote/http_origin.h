@@ -16,7 +16,7 @@ class HttpOrigin final : public Origin {
 
   std::string shown() const override;
   HttpRequest request(const std::string& name) const override;
-  /// From the page that the server makes of a directory (nginx's autoindex, Apache, Python).
+  /// Read from the index page that the server shows for a directory (nginx's autoindex, Apache, Python).
   std::vector<RemoteFile> list() const override;
   std::optional<RemoteFile> find(const std::string& name) const override;
   bool lists_cheaply() const override { return false; }

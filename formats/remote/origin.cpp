@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/base/error.h"
+#include "formats/base/sweep.h"
 #include "formats/remote/http_get.h"
 #include "formats/remote/http_origin.h"
 #include "formats/remote/s3_origin.h"
@@ -10,6 +11,8 @@
 
 namespace feedrate::formats {
 namespace {
+
+constexpr unsigned askers = 16;
 
 // A path split behind its last slash.
 std::pair<std::string, std::string> split(const std::string& path) {
@@ -59,6 +62,18 @@ RemotePlace locate_s3(const Url& url) {
 }
 
 }  // namespace
+
+std::vector<RemoteFile> find_all(const Origin& origin, const std::vector<std::string>& names) {
+  std::vector<std::optional<RemoteFile>> answers(names.size());
+  sweep(names.size(), askers, [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) answers[i] = origin.find(names[i]);
+  });
+  std::vector<RemoteFile> found;
+  for (auto& answer : answers) {
+    if (answer) found.push_back(std::move(*answer));
+  }
+  return found;
+}
 
 RemotePlace locate_url(std::string_view text) {
   const Url url = parse_url(text);

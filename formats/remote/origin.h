@@ -34,6 +34,9 @@ class Origin {
   virtual bool lists_cheaply() const = 0;
 };
 
+/// Those of the names that there are, found by several threads: each waits for its answer.
+std::vector<RemoteFile> find_all(const Origin& origin, const std::vector<std::string>& names);
+
 /// A dataset's place: the directory, and the file in it, or the pattern of files, where the URL names one.
 struct RemotePlace {
   std::shared_ptr<const Origin> origin;

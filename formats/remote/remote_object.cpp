@@ -23,6 +23,11 @@ constexpr std::chrono::milliseconds looks_for_stop_every{100};
 
 std::uint64_t page_before(std::uint64_t at) { return at / page_bytes() * page_bytes(); }
 
+// Keeps a fetcher of the parent process for ever: its thread is not here to be ended.
+void leave_to_parent(std::shared_ptr<Fetcher> fetcher) {
+  new std::shared_ptr<Fetcher>(std::move(fetcher));
+}
+
 }  // namespace
 
 RemoteObject::RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file)
@@ -44,8 +49,7 @@ RemoteObject::~RemoteObject() {
   if (process_ == ::getpid()) {
     fetcher_->forget(this);
   } else {
-    new std::shared_ptr<Fetcher>(
-        std::move(fetcher_));  // of the parent: its thread is not here to end
+    leave_to_parent(std::move(fetcher_));
   }
   while (!parts_.empty()) drop(parts_.begin());
   if (!map_.empty()) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
@@ -56,7 +60,7 @@ std::uint64_t RemoteObject::version() const { return version_number(file_.versio
 // A forked process has no thread that fetches, so what was coming will not come.
 void RemoteObject::start_again_after_fork() {
   if (process_ == ::getpid()) return;
-  new std::shared_ptr<Fetcher>(std::move(fetcher_));
+  leave_to_parent(std::move(fetcher_));
   fetcher_ = Fetcher::of_process();
   process_ = ::getpid();
   for (auto at = parts_.begin(); at != parts_.end();) {
@@ -78,7 +82,7 @@ void RemoteObject::ask(Bytes part) noexcept {
     const std::lock_guard lock(mutex_);
     start_again_after_fork();
     const Range range = range_of(part);
-    // Asked for twice where a small dataset comes again in the next epoch: it stays until then.
+    // Reading ahead may reach the next epoch of a small dataset: the part then stays for that, too.
     if (const auto at = parts_.find(range); at != parts_.end()) {
       if (at->second.state != State::failed) set_asked(at, at->second.asked + 1);
       return;

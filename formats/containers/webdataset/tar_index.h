@@ -26,8 +26,8 @@ struct TarEntry {
 /// without its end marker, sparse files and multi-volume archives.
 class TarWalk {
  public:
-  /// Starts at `start`, where a member's first header is. Of late bytes, `known` is held by the caller;
-  /// what else the walk needs it waits for.
+  /// Starts at `start`, where a member's first header is. Where bytes come late, the caller holds those in
+  /// `known`; the walk waits for any others that it needs.
   explicit TarWalk(Bytes tar, std::uint64_t start = 0, Bytes known = {})
       : tar_(tar), window_(tar, known), position_(start) {}
 

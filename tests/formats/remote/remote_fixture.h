@@ -2,25 +2,16 @@
 // A dataset beside a server of its directory, and what is read of both.
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <random>
+#include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
-#include "formats/base/pages.h"
 #include "formats/codec.h"
 #include "formats/container.h"
 #include "formats/digests/digest.h"
-#include "formats/io/late_bytes.h"
-#include "formats/remote/fetcher.h"
-#include "formats/verify/verify.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/range_server.h"
 #include "tests/support/sample_images.h"
@@ -31,6 +22,7 @@ namespace feedrate::formats {
 namespace fs = std::filesystem;
 using testing::Example, testing::expect_error, testing::Fault, testing::make_examples;
 using testing::RangeServer, testing::ServedRequest, testing::TempDirectory, testing::write_dataset;
+
 inline constexpr std::uint32_t samples = 60;
 
 // Of one sample: its bytes, label and name.

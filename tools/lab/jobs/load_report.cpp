@@ -118,8 +118,7 @@ std::string remote_text(const RemoteCounts& counts) {
                   bytes_text(counts.bytes), counted(counts.requests, "request"),
                   counted(counts.connections, "connection"), duration_text(mean_seconds(counts)));
   if (counts.repeated != 0) {
-    text +=
-        fmt::format("; {} after a failure", formats::grouped(counts.repeated) + " were sent again");
+    text += fmt::format("; {} were sent again after a failure", formats::grouped(counts.repeated));
   }
   return text + "\n";
 }

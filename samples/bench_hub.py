@@ -10,7 +10,6 @@ compared. A peer makes the same crops by torchvision, with as many workers as th
 the median of three. Leaves the datasets and hub.jsonl in DIR (default build/bench-hub) and prints a table; exits with 1
 where Parquet or MDS gives less than 95 % of RecordIO's images/s.
 """
-import argparse
 import json
 import pathlib
 import statistics
@@ -75,15 +74,7 @@ def loaded(options, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--feedrate", type=pathlib.Path, required=True, help="the program")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench-hub"))
-    parser.add_argument("--peer", action="append", type=bench_jpeg.named, default=[], metavar="NAME=PYTHON")
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    options = bench_jpeg.options_of(__doc__, "bench-hub", 4)
     paths = made(options)
     rounds = [{name: loaded(options, path) for name, path in paths.items()} for _ in range(options.repeat)]
     rows = open(options.out / "hub.jsonl", "w", encoding="utf-8")

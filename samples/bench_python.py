@@ -17,7 +17,6 @@ is missed.
     import feedrate: 100 ms                                          it imports no framework
     first batch of a million images: 200 ms                          opening and shuffling read no image
 """
-import argparse
 import json
 import pathlib
 import statistics
@@ -85,15 +84,7 @@ def rates(options, path, recipe, batch):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--feedrate", type=pathlib.Path, required=True, help="the program")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench-python"))
-    parser.add_argument("--peer", action="append", type=bench_jpeg.named, default=[], metavar="NAME=PYTHON")
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    options = bench_jpeg.options_of(__doc__, "bench-python", 3)
     photographs = dataset(options.feedrate, options.out, "imagenet", 240)
     cifar = dataset(options.feedrate, options.out, "cifar10", 50000)
     million = dataset(options.feedrate, options.out, "mnist", 1000000, "made")

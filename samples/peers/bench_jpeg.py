@@ -62,6 +62,20 @@ def named(text):
     return name, value
 
 
+def options_of(description, name, seconds):
+    """The options that benchmarks in turns share; makes the directory of --out."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
+    parser.add_argument("--feedrate", type=pathlib.Path, required=True, help="the program")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=seconds)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(f"build/{name}"))
+    parser.add_argument("--peer", action="append", type=named, default=[], metavar="NAME=PYTHON")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    return options
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archives", type=pathlib.Path)

@@ -6,6 +6,8 @@
 #   samples/gpu_check.sh --pack FILE.tar.xz              bundles this build and these scripts
 #   gpu_check.sh --unpack-and-run FILE.tar.xz [OPTION…]  runs a bundle; unpacks it beside FILE
 #
+#   --package DIR   with --pack: the folder of the Python package to carry (default: this build's); one
+#                   that is built for Python 3.12 or newer serves all of these
 #   --minutes N     stop in time (default 9)
 #   --out DIR       rows, logs and the summary (default gpu_check.results)
 #   --keep DIR      after each step, put at most seven files there: all that should be brought home

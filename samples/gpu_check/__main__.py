@@ -25,6 +25,7 @@ def main():
     parser = argparse.ArgumentParser(prog="gpu_check.sh", allow_abbrev=False)
     parser.add_argument("--pack", type=pathlib.Path, metavar="FILE.tar.xz")
     parser.add_argument("--fast", action="store_true", help="pack with less effort, for tests")
+    parser.add_argument("--package", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--minutes", type=float, default=9)
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--from", dest="kept", type=pathlib.Path, metavar="DIR")
@@ -39,7 +40,7 @@ def main():
         print("\n".join(steps.STEPS))
         return 0
     if options.pack:
-        bundle.pack(Place.here(), options.pack, options.fast)
+        bundle.pack(Place.here(), options.pack, options.fast, options.package)
         return 0
     if not options.minutes > 0:
         parser.error("--minutes: expected a number above 0")

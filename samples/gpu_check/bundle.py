@@ -15,12 +15,12 @@ READ_BY_TESTS = "tests/trainer/parity"
 UNUSED = ["include", "lib/cmake", "share/man", "share/bash-completion", "share/zsh", "share/fish"]
 
 
-def pack(place, file, fast):
+def pack(place, file, fast, package):
     if not (place.program.parent / "CMakeCache.txt").exists():
         raise Problem(f"--pack needs a build; {place.program.parent} is none")
     with tempfile.TemporaryDirectory(dir=file.resolve().parent) as directory:
         root = pathlib.Path(directory) / "bundle"
-        fill(place, root)
+        fill(place, root, package or place.package)
         partial = root.parent / "partial"
         write(root, partial, 0 if fast else 6)
         size = partial.stat().st_size
@@ -30,7 +30,7 @@ def pack(place, file, fast):
     print(f"{file}: {size / 1e6:.1f} MB")
 
 
-def fill(place, root):
+def fill(place, root, package):
     for component in ([], ["--component", "carried"]):
         call("cmake", "--install", place.program.parent, "--prefix", root, "--strip", *component)
     for name in UNUSED:
@@ -45,11 +45,26 @@ def fill(place, root):
     for backend in ("cpu", "cuda"):
         (tests / f"libfeedrate_{backend}.so").symlink_to(f"../lib/libfeedrate_{backend}.so")
     check_carried(root)
+    carry_package(package, root)
     shutil.copytree(place.root / READ_BY_TESTS, root / READ_BY_TESTS,
                     ignore=shutil.ignore_patterns("*.py"))
     scripts = pathlib.Path(__file__).resolve().parent
     shutil.copytree(scripts, root / scripts.name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(scripts.parent / "gpu_check.sh", root)
+
+
+def carry_package(package, root):
+    """The Python package, whose program is the bundle's. Its module finds the libraries in ../../lib."""
+    modules = list(package.glob("feedrate/_native*.so"))
+    if not modules:
+        print(f"{package} holds no built package feedrate: none is carried")
+        return
+    carried = root / "python/feedrate"
+    (carried / "bin").mkdir(parents=True)
+    for file in [*package.glob("feedrate/*.py"), *modules]:
+        shutil.copy2(file, carried)
+    call("strip", *carried.glob("*.so"))
+    (carried / "bin/feedrate").symlink_to("../../../bin/feedrate")
 
 
 def check_carried(root):

@@ -6,7 +6,10 @@ has measured before."""
 import csv
 import json
 import os
+import pathlib
+import sys
 
+import decode_in_python
 import place
 from budget import Absent, Failed
 
@@ -43,6 +46,23 @@ def rates(check, dataset, networks, batch, precision, tools, threads=(LOADER_THR
     if absent:
         raise Absent("; ".join(f"{tool}: {reason}" for tool, reason in absent.items()))
     return {}
+
+
+def python_device(check):
+    """Crops that a script in Python gets in the GPU's memory, beside the CPU's bits and nvJPEG's rate."""
+    script = pathlib.Path(decode_in_python.__file__)
+    packed = check.dataset("imagenet-packed")
+    archive = check.out / "archives" / "imagenet" / "ILSVRC2012_img_train.tar"
+    done = check.call([sys.executable, script, packed, archive, 256, 2], 90,
+                      PYTHONPATH=str(check.place.package))
+    if done.code == decode_in_python.ABSENT:
+        raise Absent(done.last_words())
+    if done.code != 0:
+        raise Failed(done.last_words())
+    facts = json.loads(done.output)
+    if not facts["same bits"]:
+        raise Failed("the GPU's crops are not the CPU's", facts)
+    return facts
 
 
 def energy(check):

@@ -13,8 +13,9 @@ LIBRARIES = {"libcudnn.so.9": True, "libcublasLt.so.1*": True, "libnvrtc.so.1*":
 
 
 class Place:
-    def __init__(self, program, tests, own_libraries, root):
+    def __init__(self, program, tests, own_libraries, root, package):
         self.program, self.tests, self.root = program, tests, root
+        self.package = package  # the folder of the Python package; it may be for another Python, or absent
         self.own_libraries = own_libraries  # that the tests need; a build's need none
         for file in (program, tests, tests.parent / "libfeedrate_cuda.so"):
             if not file.exists():
@@ -26,10 +27,10 @@ class Place:
         scripts = pathlib.Path(__file__).resolve().parent.parent
         if (scripts / "bin" / "feedrate").exists():
             return Place(scripts / "bin/feedrate", scripts / "tests/test_trainer",
-                         [scripts / "lib"], scripts)
+                         [scripts / "lib"], scripts, scripts / "python")
         source = scripts.parent
         build = pathlib.Path(os.environ.get("FEEDRATE_BUILD", source / "build/release")).resolve()
-        return Place(build / "feedrate", build / "test_trainer", [], source)
+        return Place(build / "feedrate", build / "test_trainer", [], source, build / "python")
 
     def environment(self, kind):
         """For the `program` (and the Python that it starts), or for the `tests`. The package's own

@@ -56,6 +56,7 @@ FIRST = {
        for name, encoded, decode in (("delivered jpeg", "imagenet-jpeg", "full"),
                                      ("delivered packed", "imagenet-packed", "full"),
                                      ("delivered device", "imagenet-packed", "device"))},
+    "python device": measure.python_device,
     "learning": learn.made,
 }
 

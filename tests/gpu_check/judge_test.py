@@ -7,6 +7,7 @@ import json
 import sys
 import time
 import unittest
+import unittest.mock
 
 from made_up import FEW, TRAINED, Case
 
@@ -54,7 +55,7 @@ class Judging(Case):
         rows = {name: self.row(name) for name in steps.STEPS}
         self.assertEqual({name: row["status"] for name, row in rows.items() if row["status"] != "ok"},
                          {"racecheck decode": "failed", "racecheck training": "failed",
-                          "accuracy": "absent"})
+                          "python device": "absent", "accuracy": "absent"})
         self.assertEqual(rows["racecheck decode"]["reason"], "ERROR SUMMARY: 3 errors")
         self.assertEqual(rows["racecheck training"]["reason"],
                          "racecheck did not get to the end: Internal Sanitizer Error: it broke.")
@@ -139,6 +140,16 @@ class Judging(Case):
         self.says(train=self.trained(val_accuracy=0.1))
         with self.assertRaisesRegex(Failed, "10.0% on the GPU, 10.0% on the CPU; at least 65%"):
             learn.made(check)
+
+    def test_crops_in_python_must_have_the_bits_of_the_cpu(self):
+        for same, status in ((True, "ok"), (False, "failed")):
+            stand_in = self.root / "python"
+            stand_in.write_text(f"#!{sys.executable} -IS\nprint('{json.dumps({'same bits': same})}')\n")
+            stand_in.chmod(0o755)
+            with unittest.mock.patch.object(sys, "executable", str(stand_in)):
+                self.run_all(only=["device", "python device"])
+            self.assertEqual(self.row("python device")["status"], status)
+            self.forget()
 
     def test_cifar10_must_be_learnt_to_93_percent(self):
         check = self.check(cifar10=self.root)

@@ -95,11 +95,13 @@ ALL_WELL = {
                         "by_operator": [{"op": "conv", "forward_ms": 2.0, "backward_ms": 4.5,
                                          "share": 0.7}]}},
     "train": {"object": TRAINED}}
+PYTHON_DEVICE = {"same bits": True, "images_per_second": 5000}
 
 
 class Place:
     def __init__(self, root):
         self.root, self.program, self.tests = root, root / "feedrate", root / "test_trainer"
+        self.package = root / "python"
         for program in (self.program, self.tests):
             program.write_text(PROGRAM.format(python=sys.executable))
             program.chmod(0o755)

@@ -41,6 +41,8 @@ class Device:
             return 25 if "CudaDecode" in text else 40
         if name == "ncu":
             return 120
+        if name.startswith("python"):
+            return PYTORCH["pytorch"]
         if words[1] == "list":
             return COLD
         if words[1] in ("synth", "convert"):
@@ -78,6 +80,8 @@ class Device:
                 {"name": name.split(".")[0], "testsuite": [
                     {"name": name.split(".")[1], "result": "COMPLETED"}]} for name in names]}))
             return ""
+        if pathlib.Path(words[0]).name.startswith("python"):
+            return json.dumps(made_up.PYTHON_DEVICE)
         if words[1] in ("synth", "convert"):
             pathlib.Path(words[words.index("--out") + 1]).mkdir(parents=True, exist_ok=True)
         return json.dumps(made_up.ALL_WELL.get(words[1], {}).get("object", {}))

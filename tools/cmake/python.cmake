@@ -43,6 +43,9 @@ set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package})
 target_link_libraries(_native PRIVATE feedrate_flags feedrate_loader)
 # It links parts of the libraries, and exports nothing of them to other modules of the process.
 target_link_options(_native PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL)
+# Where a bundle of samples/gpu_check.sh has the libraries; DT_RPATH, as package.cmake says.
+set_target_properties(_native PROPERTIES BUILD_RPATH "$ORIGIN/../../lib")
+target_link_options(_native PRIVATE -Wl,--disable-new-dtags)
 
 # The package in the build tree: the module between links to the sources and to the program.
 file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tools/bindings/python/feedrate

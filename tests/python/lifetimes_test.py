@@ -5,9 +5,11 @@ import gc
 import itertools
 import os
 import signal
+import sys
 import threading
 import time
 import unittest
+import unittest.mock
 
 import feedrate
 from support import IMAGES, INTERRUPTS, content, interrupted_run, mnist, patience, photographs, python
@@ -87,6 +89,41 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
         short._pin = pin, blocks.remove
         self.assertEqual(len([batch.number for batch in short]), 2)
         self.assertEqual(blocks, set(), "at the end of the run")
+
+    def test_memory_is_unpinned_while_an_exception_is_raised(self):
+        unpinned, ignored = [], []
+
+        def unpin(address):
+            unpinned.append(address)
+
+        class Holder:
+            """Holds the last batch of a loader."""
+
+            def __init__(self):
+                loader = feedrate.Loader(mnist(), batch=300, threads=1)
+                loader._pin = lambda address, size: None, unpin
+                self.batch = next(iter(loader))
+                loader.close()
+                unpinned.clear()
+
+            def __iter__(self):
+                return self
+
+            def __next__(self):
+                return self.batch.number
+
+        def numbers():
+            yield from Holder()
+
+        with unittest.mock.patch.object(sys, "unraisablehook", ignored.append):
+            with self.assertRaises(ZeroDivisionError):
+                list(map(lambda number: 1 // number, Holder()))  # frees its argument before it raises
+            self.assertEqual(len(unpinned), 1)
+            generator = numbers()
+            next(generator)
+            generator.close()  # frees the holder while GeneratorExit is raised
+        self.assertEqual(len(unpinned), 1)
+        self.assertEqual(ignored, [])
 
     def test_abandoned_iterators_end_their_threads(self):
         loader = feedrate.Loader(mnist(), batch=10, threads=4, epochs=None)

@@ -48,6 +48,8 @@ class Pinned final : public loader::PixelMemory {
   void release(std::byte* memory, std::size_t bytes) noexcept override {
     {
       const nb::gil_scoped_acquire gil;
+      // Batches may be freed while an exception leaves a frame, which must survive the call.
+      const nb::error_scope raised;
       try {
         unpin_(reinterpret_cast<std::uintptr_t>(memory));
       } catch (nb::python_error& error) {

@@ -43,6 +43,7 @@ struct Winner {
 
 template <class T, unsigned lanes, class Value>
 struct MaxPoolForward {
+  static constexpr std::int32_t at_once = 3;  // values of a row of the window
   PoolSides s;
   Value value;
   const T* input;
@@ -58,14 +59,21 @@ struct MaxPoolForward {
     const typename Value::template Channels<T, lanes> channels(value, image, channel);
     Winner best[lanes] = {};
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
-      for (std::int32_t column = columns.begin; column < columns.end; ++column) {
-        const auto pixel = static_cast<std::uint32_t>(row * g.width + column);
-        const auto found = load<T, lanes>(values + s.in.offset(channel, pixel));
-        const std::uint8_t position = pool_position(g, out.row, out.column, row, column);
-        const bool first = row == rows.begin && column == columns.begin;
-        for (unsigned k = 0; k < lanes; ++k) {
-          const float x = channels(k, found.values[k]);
-          if (first || wins(x, best[k].value)) best[k] = {x, position};
+      for (std::int32_t column = columns.begin; column < columns.end; column += at_once) {
+        Lanes<T, lanes> found[at_once];
+        for (std::int32_t c = 0; c < at_once; ++c) {
+          // Beyond the end the last one is loaded once more, and not looked at.
+          const std::int32_t inside = std::min(column + c, columns.end - 1);
+          const auto pixel = static_cast<std::uint32_t>(row * g.width + inside);
+          found[c] = load<T, lanes>(values + s.in.offset(channel, pixel));
+        }
+        for (std::int32_t c = 0; c < at_once && column + c < columns.end; ++c) {
+          const std::uint8_t position = pool_position(g, out.row, out.column, row, column + c);
+          const bool first = row == rows.begin && column + c == columns.begin;
+          for (unsigned k = 0; k < lanes; ++k) {
+            const float x = channels(k, found[c].values[k]);
+            if (first || wins(x, best[k].value)) best[k] = {x, position};
+          }
         }
       }
     }

@@ -95,7 +95,7 @@ struct Fused {
   /// no_node.
   std::vector<std::size_t> pools;
   /// By node: the gradients of its parameters are computed beside what follows in backward, until
-  /// the next such node begins. What they read lives until then.
+  /// the next such node begins. What they read lives until then. Only small products are.
   std::vector<bool> weight_branch;
   /// A kernel that follows another may start while that one ends.
   bool early_kernels = false;

@@ -116,10 +116,12 @@ std::vector<bool> Graph::training_only() const {
 
 std::uint64_t Graph::macs() const {
   std::uint64_t total = 0;
-  for (const Node& node : nodes) {
-    total += node.op->macs(node.attributes, input_extents(*this, node), node.extent);
-  }
+  for (const Node& node : nodes) total += macs(node);
   return total;
+}
+
+std::uint64_t Graph::macs(const Node& node) const {
+  return node.op->macs(node.attributes, input_extents(*this, node), node.extent);
 }
 
 Builder::Builder(std::string network, Shape input, std::uint32_t classes) {

@@ -37,6 +37,12 @@ inline std::vector<OpCase> op_cases() {
   add("conv", "grey", grey, [&](Builder& b, V x) { return b.conv(x, 4, 5, 1, 0, layer); });
   add("conv", "colour, strided and padded", colour,
       [&](Builder& b, V x) { return b.conv(x, 7, 3, 2, 1, layer); });
+  add("conv", "colour, blocks that its kernel fills", colour,
+      [&](Builder& b, V x) { return b.conv(x, 5, 4, 2, 1, layer); });
+  add("conv", "colour, a stride of 4 over the edge", colour,
+      [&](Builder& b, V x) { return b.conv(x, 8, 7, 4, 3, layer); });
+  add("conv", "colour, strides that leave pixels out", colour,
+      [&](Builder& b, V x) { return b.conv(x, 4, 1, 2, 0, layer); });
   add("conv", "one on another", colour,
       [&](Builder& b, V x) { return b.conv(b.conv(x, 6, 3, 1, 1, layer), 5, 3, 2, 2, layer); });
   add("conv", "of one pixel", colour,

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "formats/base/bytes.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer {
@@ -17,7 +18,7 @@ class Counter {
         nodes_(plan.graph.nodes),
         narrow_(precision == "bf16" || precision == "fp16"),
         loss_scaled_(precision == "fp16"),
-        pixel_channels_(stored_pixel_channels(plan.graph, narrow_ ? 2 : 4)) {}
+        input_(stored_input(plan.graph, narrow_ ? 2 : 4)) {}
 
   std::vector<Pass> count() {
     std::vector<bool> relu_done(nodes_.size());
@@ -57,10 +58,8 @@ class Counter {
 
   /// Bytes of node i's output or of its gradient.
   double bytes(std::size_t i) const {
-    const Extent& extent = nodes_[i].extent;
-    const std::int64_t channels = i == 0 ? pixel_channels_ : extent.channels;
-    return value_bytes() * plan_.batch *
-           static_cast<double>(channels * extent.height * extent.width);
+    const Extent& extent = i == 0 ? input_.extent : nodes_[i].extent;
+    return value_bytes() * plan_.batch * static_cast<double>(extent.elements());
   }
   double all_inputs(const Node& node) const {
     return std::accumulate(node.inputs.begin(), node.inputs.end(), 0.0,
@@ -214,6 +213,9 @@ class Counter {
       add_call(op, "weight gradient", {share * in, share * out},
                share * (filters ? value_bytes() : 4) * parameter_values(node));
     }
+    if (filters && node.inputs[0] == 0 && node.attributes.integer("kernel") % input_.block != 0) {
+      add(op, "filters' edge", {});
+    }
     beside_ = false;
     if (filters && narrow_) narrow_gradients_ += filter_values(node);
     if (plan_.has_gradient(node.inputs[0])) {
@@ -287,7 +289,7 @@ class Counter {
   const std::vector<Node>& nodes_;
   bool narrow_;
   bool loss_scaled_;
-  std::int64_t pixel_channels_;
+  StoredExtent input_;
   double narrow_gradients_ = 0;  // values of filters
   bool beside_ = false;          // the passes that are added now
   bool follows_kernel_ = false;  // the next pass, on its stream
@@ -300,15 +302,35 @@ std::vector<Pass> count_passes(const Plan& plan, const Fused& fused, std::string
   return Counter(plan, fused, precision).count();
 }
 
-std::int64_t stored_pixel_channels(const Graph& graph, std::size_t value_bytes) {
-  const std::int64_t channels = graph.nodes.at(0).extent.channels;
-  const bool convolutions_alone = std::ranges::all_of(graph.nodes, [](const Node& node) {
-    const bool reads = std::ranges::find(node.inputs, std::size_t{0}) != node.inputs.end();
-    return !reads || (node.op->traits().weights == WeightKind::filters &&
-                      node.attributes.integer("groups", 1) == 1);
+std::int64_t blocks_of(std::int64_t kernel, std::int64_t block) {
+  return formats::round_up(kernel, block) / block;
+}
+
+StoredExtent stored_input(const Graph& graph, std::size_t value_bytes) {
+  const Extent& image = graph.nodes.at(0).extent;
+  const auto lanes = static_cast<std::int64_t>(16 / value_bytes);
+  std::vector<const Node*> readers;
+  for (const Node& node : graph.nodes) {
+    if (std::ranges::find(node.inputs, std::size_t{0}) != node.inputs.end()) {
+      readers.push_back(&node);
+    }
+  }
+  const bool convolutions_alone = std::ranges::all_of(readers, [](const Node* node) {
+    return node->op->traits().weights == WeightKind::filters &&
+           node->attributes.integer("groups", 1) == 1;
   });
-  return channels == 3 && convolutions_alone ? static_cast<std::int64_t>(16 / value_bytes)
-                                             : channels;
+  if (image.channels != 3 || !convolutions_alone) return {image};
+  if (readers.size() == 1) {
+    const Attributes& conv = readers[0]->attributes;
+    const std::int64_t block = conv.integer("stride"), pad = conv.integer("pad");
+    const std::int64_t more = blocks_of(conv.integer("kernel"), block) - 1;
+    const Extent blocks{formats::round_up(image.channels * block * block, lanes),
+                        readers[0]->extent.height + more, readers[0]->extent.width + more};
+    const bool whole =
+        blocks.height * block >= image.height + pad && blocks.width * block >= image.width + pad;
+    if (block > 1 && whole) return {blocks, block, pad};
+  }
+  return {{lanes, image.height, image.width}};
 }
 
 }  // namespace feedrate::trainer

@@ -28,8 +28,21 @@ struct Pass {
 /// bf16 | fp16.
 std::vector<Pass> count_passes(const Plan& plan, const Fused& fused, std::string_view precision);
 
-/// Channels of one pixel of the input as it lies in device memory. If only convolutions read pixels
-/// of 3 channels, they get channels of zeros up to 16 bytes, which engines load at once.
-std::int64_t stored_pixel_channels(const Graph& graph, std::size_t value_bytes);
+/// One image's output of a node as it lies in device memory. Only the input's differs from what the
+/// graph says.
+struct StoredExtent {
+  Extent extent;           // with channels of zeros
+  std::int64_t block = 1;  // a pixel in memory is a square of so many pixels a side …
+  std::int64_t pad = 0;    // … the first of which lies so many rows and columns before the image
+};
+
+/// The input as it lies in memory, if only convolutions read it and its pixels have 3 channels: for
+/// tensor cores these are few, and engines load 16 bytes at once. Where one convolution strides over
+/// its pixels, a pixel in memory is a square of them, as long as a stride (space to depth), with
+/// the zeros around the image that the convolution reads; it strides by 1 then, and its kernel is
+/// as many times smaller. Otherwise channels of zeros fill 16 bytes.
+StoredExtent stored_input(const Graph& graph, std::size_t value_bytes);
+/// The length of a kernel over such pixels.
+std::int64_t blocks_of(std::int64_t kernel, std::int64_t block);
 
 }  // namespace feedrate::trainer

@@ -34,7 +34,7 @@ std::map<std::string, ConvShape> shapes_of(ValueType type, std::string_view netw
   for (const Network* row : networks()) {
     if (!network.empty() && row->name() != network) continue;
     const Graph graph = row->build(row->published_input(), row->published_classes());
-    const std::vector<Extent> stored = stored_extents(graph, type);
+    const std::vector<StoredExtent> stored = stored_extents(graph, type);
     for (const Node& node : graph.nodes) {
       if (node.op->traits().weights != WeightKind::filters) continue;
       const ConvShape shape = shape_of(node, stored[node.inputs[0]], batch, type);

@@ -16,6 +16,7 @@
 #include "trainer/backends/product_engine.h"
 #include "trainer/graph/fusion.h"
 #include "trainer/graph/graph.h"
+#include "trainer/graph/passes.h"
 #include "trainer/ops/layout.h"
 #include "trainer/optimizers/optimizer.h"
 
@@ -57,9 +58,8 @@ struct LayerSite {
   const Graph& graph;
   std::size_t number = 0;  // of the node
   std::vector<Extent> inputs{};
-  Extent input{};   // inputs[0]; all ones for the input node
-  Extent stored{};  // `input` as it lies in memory, with the channels of zeros that pad its pixels;
-                    // for the input node, its output
+  Extent input{};         // inputs[0]; all ones for the input node
+  StoredExtent stored{};  // `input` as it lies in memory; for the input node, its output
   std::int64_t batch = 0;
   std::vector<DeviceParameter> parameters{};
   std::uint64_t seed = 0;

@@ -11,20 +11,36 @@ namespace {
 
 template <class Body>
 void each_value(const Layout& a, const Body& body) {
-  const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+  const std::int64_t block = a.stored.block;
+  const auto place = [&](std::int64_t group, std::int64_t channel, std::int64_t y, std::int64_t x) {
+    const Extent& stored = a.stored.extent;
+    const std::int64_t row = y + a.stored.pad, column = x + a.stored.pad;
+    const std::int64_t of_block = row % block * block + column % block;
+    return ((group * stored.height + row / block) * stored.width + column / block) *
+               stored.channels +
+           of_block * a.channels + channel;
+  };
   std::size_t number = 0;
-  for (std::size_t group = 0; group < size(a.groups); ++group) {
-    for (std::size_t channel = 0; channel < size(a.channels); ++channel) {
-      for (std::size_t pixel = 0; pixel < size(a.pixels); ++pixel) {
-        body(number++, (group * size(a.pixels) + pixel) * size(a.stored) + channel);
+  for (std::int64_t group = 0; group < a.groups; ++group) {
+    for (std::int64_t channel = 0; channel < a.channels; ++channel) {
+      for (std::int64_t y = 0; y < a.height; ++y) {
+        for (std::int64_t x = 0; x < a.width; ++x) {
+          body(number++, static_cast<std::size_t>(place(group, channel, y, x)));
+        }
       }
     }
   }
 }
 
-Layout canonical_layout(std::int64_t elements) { return {1, elements, 1, elements}; }
-
 }  // namespace
+
+Layout layout_of(std::int64_t groups, const Extent& extent, const StoredExtent& stored) {
+  return {.groups = groups,
+          .channels = extent.channels,
+          .height = extent.height,
+          .width = extent.width,
+          .stored = stored};
+}
 
 std::vector<float> to_stored(const Layout& layout, std::span<const float> canonical) {
   assert(static_cast<std::int64_t>(canonical.size()) == layout.elements());
@@ -40,10 +56,10 @@ std::vector<float> from_stored(const Layout& layout, std::span<const float> stor
   return values;
 }
 
-std::vector<Extent> stored_extents(const Graph& graph, ValueType type) {
-  std::vector<Extent> stored;
-  for (const Node& node : graph.nodes) stored.push_back(node.extent);
-  stored[0].channels = stored_pixel_channels(graph, bytes_of(type));
+std::vector<StoredExtent> stored_extents(const Graph& graph, ValueType type) {
+  std::vector<StoredExtent> stored;
+  for (const Node& node : graph.nodes) stored.push_back({node.extent});
+  stored[0] = stored_input(graph, bytes_of(type));
   return stored;
 }
 
@@ -55,21 +71,26 @@ std::vector<bool> parameters_of_filters(const Graph& graph) {
   return filters;
 }
 
-std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored) {
+std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const StoredExtent> stored) {
   std::vector<Layout> all;
-  for (const Parameter& parameter : graph.parameters)
-    all.push_back(canonical_layout(parameter.elements()));
+  for (const Parameter& parameter : graph.parameters) {
+    const Extent values{.channels = parameter.elements()};
+    all.push_back(layout_of(1, values, {values}));
+  }
   for (const Node& node : graph.nodes) {
     if (node.op->traits().weights == WeightKind::none) continue;
-    const Extent& in = graph.nodes[node.inputs[0]].extent;
     const std::size_t weight = node.parameters[0];
-    const bool conv = node.op->traits().weights == WeightKind::filters;
-    const std::int64_t share = conv ? groups_of(node.attributes) : 1;
-    const std::int64_t kernel = conv ? node.attributes.integer("kernel") : 1;
-    all[weight] = {.groups = graph.parameters[weight].shape[0],
-                   .channels = in.channels / share,
-                   .pixels = conv ? kernel * kernel : in.height * in.width,
-                   .stored = stored[node.inputs[0]].channels / share};
+    Extent values = graph.nodes[node.inputs[0]].extent;
+    StoredExtent of_group = stored[node.inputs[0]];
+    of_group.pad = 0;
+    if (node.op->traits().weights == WeightKind::filters) {
+      const std::int64_t share = groups_of(node.attributes);
+      const std::int64_t kernel = node.attributes.integer("kernel");
+      const std::int64_t blocks = blocks_of(kernel, of_group.block);
+      values = {values.channels / share, kernel, kernel};
+      of_group.extent = {of_group.extent.channels / share, blocks, blocks};
+    }
+    all[weight] = layout_of(graph.parameters[weight].shape[0], values, of_group);
   }
   return all;
 }

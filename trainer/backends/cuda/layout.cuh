@@ -8,28 +8,32 @@
 
 #include "trainer/backends/cuda/values.cuh"
 #include "trainer/graph/graph.h"
+#include "trainer/graph/passes.h"
 
 namespace feedrate::trainer::cuda {
 
 struct Layout {
   std::int64_t groups = 1;
   std::int64_t channels = 1;
-  std::int64_t pixels = 1;
-  std::int64_t stored = 1;  // channels of a pixel in memory; those after `channels` are 0
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+  StoredExtent stored;  // of a group; what is no value of it is 0
 
-  std::int64_t elements() const { return groups * channels * pixels; }
-  std::int64_t stored_elements() const { return groups * stored * pixels; }
+  std::int64_t elements() const { return groups * channels * height * width; }
+  std::int64_t stored_elements() const { return groups * stored.extent.elements(); }
 };
+
+/// `groups` images, or filters, of that extent.
+Layout layout_of(std::int64_t groups, const Extent& extent, const StoredExtent& stored);
 
 std::vector<float> to_stored(const Layout& layout, std::span<const float> canonical);
 std::vector<float> from_stored(const Layout& layout, std::span<const float> stored);
 
-/// By node: the extent of its output for one image, as it lies in memory. Only the input's pixels
-/// may have more channels than the graph says (stored_pixel_channels()).
-std::vector<Extent> stored_extents(const Graph& graph, ValueType type);
+/// By node.
+std::vector<StoredExtent> stored_extents(const Graph& graph, ValueType type);
 /// By parameter: whether it holds a convolution's filters.
 std::vector<bool> parameters_of_filters(const Graph& graph);
 /// By parameter.
-std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored);
+std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const StoredExtent> stored);
 
 }  // namespace feedrate::trainer::cuda

@@ -209,16 +209,13 @@ void CudaSession::download(void* to, const void* from, std::size_t bytes) {
 }
 
 std::vector<float> CudaSession::output(std::size_t node) {
-  const Extent& stored = stored_[node];
-  std::vector<std::byte> bytes(inputs_.count() * static_cast<std::size_t>(stored.elements()) *
+  const StoredExtent& stored = stored_[node];
+  std::vector<std::byte> bytes(inputs_.count() *
+                               static_cast<std::size_t>(stored.extent.elements()) *
                                bytes_of(context_.values()));
   download(bytes.data(), buffers_[node].output, bytes.size());
   std::vector<float> values = widened(context_.values(), bytes);
-  return from_stored({.groups = inputs_.count(),
-                      .channels = plan_.graph.nodes[node].extent.channels,
-                      .pixels = stored.height * stored.width,
-                      .stored = stored.channels},
-                     values);
+  return from_stored(layout_of(inputs_.count(), plan_.graph.nodes[node].extent, stored), values);
 }
 
 void CudaSession::forward_to(std::size_t node, std::span<float> values) {
@@ -328,7 +325,7 @@ std::optional<Overlap> CudaSession::weight_branch() const {
     return Overlap{.on = true};
   }
   if (!wanted_fusions(timer_ != nullptr).weight_branch) return Overlap{.off_because = not_wanted};
-  return Overlap{.off_because = "no node can have one"};
+  return Overlap{.off_because = "no product is small enough to leave room for another"};
 }
 
 std::size_t CudaSession::planned_bytes() const {

@@ -84,8 +84,8 @@ class CudaSession final : public Session {
   const Optimizer* optimizer_;  // null: evaluation only
   Communicator* communicator_;  // null: one rank
   Context context_;
-  Update update_;               // null without an optimizer
-  std::vector<Extent> stored_;  // by node: one image's output as it lies in memory
+  Update update_;                     // null without an optimizer
+  std::vector<StoredExtent> stored_;  // by node
   FlatParameters parameters_;
   loader::PixelType pixels_;  // of batches
   Inputs inputs_;

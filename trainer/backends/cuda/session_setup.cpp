@@ -74,7 +74,7 @@ void CudaSession::place_values() {
   std::size_t scratch = 0, branch = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     bytes.outputs.push_back(
-        tensor_bytes(plan_, plan_.graph.nodes[i], stored_[i], context_.values()));
+        tensor_bytes(plan_, plan_.graph.nodes[i], stored_[i].extent, context_.values()));
     bytes.saved.push_back(layers_[i]->saved_bytes());
     scratch = std::max(scratch, layers_[i]->scratch_bytes());
     std::size_t& of_weights = fused_.on_branch(i) ? branch : scratch;
@@ -127,7 +127,7 @@ void CudaSession::bind(const Places& places) {
     std::vector<Sum> sums;
     for (const GradientSum& sum : places.sums[i]) {
       sums.push_back({arena + places.gradients[sum.input], arena + sum.part,
-                      plan_.batch * stored_[sum.input].elements()});
+                      plan_.batch * stored_[sum.input].extent.elements()});
     }
     buffers_.push_back(std::move(buffers));
     sums_.push_back(std::move(sums));

@@ -10,6 +10,7 @@
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/conv_choice.cuh"
 #include "trainer/ops/elementwise.h"
+#include "trainer/ops/pool_window.h"
 
 namespace feedrate::trainer::cuda {
 namespace {
@@ -40,12 +41,34 @@ struct AddBias {
   }
 };
 
+/// The gradient of what lies beyond the edge of a filter, in the last blocks of its rows and columns
+/// (stored_input()): no weight is there, but pixels are.
+template <class T>
+struct ClearEdge {
+  T* gradient;
+  ImageLayout stored;  // of a filter
+  std::int32_t blocks, block, kernel;
+  std::uint32_t channels;
+  __device__ void operator()(std::int64_t filter, std::uint32_t e) const {
+    const PoolSpot spot = pool_spot(stored.pixel(e), blocks);
+    const PoolSpot of_block = pool_spot(stored.channel(e) / channels, block);
+    if (spot.row * block + of_block.row < kernel &&
+        spot.column * block + of_block.column < kernel) {
+      return;
+    }
+    gradient[filter * stored.elements() + e] = static_cast<T>(0.0F);
+  }
+};
+
 template <class T>
 class ConvLayer final : public LayerOf<T> {
  public:
   explicit ConvLayer(const LayerSite& site)
       : context_(site.context),
         shape_(shape_of(site.node(), site.stored, site.batch, site.context.values())),
+        block_(site.stored.block),
+        kernel_(site.node().attributes.integer("kernel")),
+        channels_(site.input.channels),
         weight_(site.parameters.at(0)),
         bias_(site.parameters.size() > 1 ? site.parameters[1] : DeviceParameter{}),
         relu_follows_(site.relu_follows),
@@ -65,9 +88,8 @@ class ConvLayer final : public LayerOf<T> {
     return std::max(forward_.workspace(), data_ ? data_->workspace() : 0);
   }
   std::size_t weights_scratch_bytes() const override {
-    std::size_t bytes = bias_.gradient == nullptr
-                            ? 0
-                            : column_scratch<T, 1>(context_, rows(), shape_.out.channels);
+    std::size_t bytes =
+        bias_.gradient == nullptr ? 0 : column_scratch<T, 1>(context_, rows(), shape_.out.channels);
     for (const ConvCall& call : filters_) bytes = std::max(bytes, call.workspace());
     return bytes;
   }
@@ -112,10 +134,23 @@ class ConvLayer final : public LayerOf<T> {
                                 buffers.output_gradient + g * (shape_.out.channels / calls),
                                 buffers.scratch});
     }
+    if (kernel_ % block_ != 0) clear_edge();
+  }
+
+  void clear_edge() const {
+    const ImageLayout filter = image_layout({shape_.in.channels, shape_.kernel, shape_.kernel});
+    each_of_images(
+        context_, "conv filters' edge", shape_.out.channels, filter.elements(),
+        ClearEdge<T>{static_cast<T*>(weight_.product_gradient), filter,
+                     static_cast<std::int32_t>(shape_.kernel), static_cast<std::int32_t>(block_),
+                     static_cast<std::int32_t>(kernel_), static_cast<std::uint32_t>(channels_)});
   }
 
   const Context& context_;
   ConvShape shape_;
+  std::int64_t block_;  // of pixels, in the input as it lies in memory
+  std::int64_t kernel_;
+  std::int64_t channels_;
   DeviceParameter weight_;
   DeviceParameter bias_;
   bool relu_follows_;

@@ -114,15 +114,16 @@ std::size_t ConvShape::y_bytes() const {
   return bytes_of(sides, type);
 }
 
-ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, ValueType type) {
+ConvShape shape_of(const Node& node, const StoredExtent& stored, std::int64_t images,
+                   ValueType type) {
   const Attributes& attributes = node.attributes;
   return {.type = type,
           .images = images,
-          .in = stored,
+          .in = stored.extent,
           .out = node.extent,
-          .kernel = attributes.integer("kernel"),
-          .stride = attributes.integer("stride"),
-          .pad = attributes.integer("pad"),
+          .kernel = blocks_of(attributes.integer("kernel"), stored.block),
+          .stride = attributes.integer("stride") / stored.block,
+          .pad = stored.block > 1 ? 0 : attributes.integer("pad"),
           .groups = groups_of(attributes)};
 }
 

@@ -12,6 +12,7 @@
 
 #include "trainer/backends/cuda/products/graph_descriptor.cuh"
 #include "trainer/graph/graph.h"
+#include "trainer/graph/passes.h"
 
 namespace feedrate::trainer::cuda {
 
@@ -41,7 +42,8 @@ struct ConvShape {
 };
 
 /// The shape of a conv node. `stored`: its input as it lies in memory.
-ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, ValueType type);
+ConvShape shape_of(const Node& node, const StoredExtent& stored, std::int64_t images,
+                   ValueType type);
 
 /// Whether the gradient of the filters is computed group by group. In 16 bits cuDNN has engines
 /// with tensor cores for each group of any convolution, but not for all groups at once. A group

@@ -16,10 +16,11 @@ namespace {
 constexpr struct {
   std::string_view name;
   bool Fusions::*wanted;
-} kinds[] = {
-    {"norm-sum", &Fusions::norm_sum},           {"sum-gradient", &Fusions::sum_gradient},
-    {"relu-gradient", &Fusions::relu_gradient}, {"norm-pool", &Fusions::norm_pool},
-    {"weight-branch", &Fusions::weight_branch}, {"early-kernels", &Fusions::early_kernels}};
+} kinds[] = {{"norm-sum", &Fusions::norm_sum},
+             {"sum-gradient", &Fusions::sum_gradient},
+             {"relu-gradient", &Fusions::relu_gradient},
+             {"weight-branch", &Fusions::weight_branch},
+             {"early-kernels", &Fusions::early_kernels}};
 
 struct Reader {
   std::size_t node;
@@ -50,14 +51,10 @@ class Fuser {
       if (is_fusible_sum(i)) find_block_end(i);
     }
     if (wanted_.sum_gradient) move_gradients();
-    fused_.pools.assign(nodes_.size(), no_node);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const std::size_t relu = relu_after(plan_, i);
       fused_.masked_norms[i] =
           wanted_.relu_gradient && traits(i).scales_channels && plan_.learns[i] && relu != no_node;
-      if (!wanted_.norm_pool || !fused_.masked_norms[i] || readers_[relu].size() != 1) continue;
-      const std::size_t pool = readers_[relu][0].node;
-      if (traits(pool).pooling == Pooling::maximum) fused_.pools[i] = pool;
     }
     plan_lifetimes();
     return std::move(fused_);
@@ -84,9 +81,9 @@ class Fuser {
   }
 
   // Whether a product leaves room on a GPU for another beside it: on an H200 the branch makes steps
-  // of ResNet-50 4 % faster at batch 8, and 1 % slower at 256, where each product fills the GPU.
+  // of ResNet-50 4 % faster at batch 8, and 1 % slower at 64 and 256, where most fill the GPU.
   bool leaves_room(std::size_t i) const {
-    constexpr double small_product = 8e9;  // multiply-adds
+    constexpr double small_product = 2e9;  // multiply-adds
     return static_cast<double>(plan_.graph.macs(nodes_[i])) * plan_.batch <= small_product;
   }
 
@@ -233,9 +230,6 @@ class Fuser {
         input.first = std::min(input.first, backward_of(end.sum));
       }
     }
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (fused_.pools[i] != no_node) lifetimes[fused_.pools[i]].last = backward_of(i);
-    }
     const std::vector<Lifetime> own = lifetimes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       Lifetime& buffer = lifetimes[plan_.gradient_buffers[i]];
@@ -307,18 +301,10 @@ const BlockEnd* Fused::end_with_term(std::size_t reader, std::size_t input) cons
     return end.term_reader == reader && end.term_input == input;
   });
 }
-std::size_t Fused::pool_of(std::size_t norm) const {
-  return norm < pools.size() ? pools[norm] : no_node;
-}
-std::size_t Fused::norm_of(std::size_t pool) const {
-  const auto norm = std::ranges::find(pools, pool);
-  return norm == pools.end() ? no_node : static_cast<std::size_t>(norm - pools.begin());
-}
 
 bool Fused::gradient_done(const Plan& plan, std::size_t node) const {
   const BlockEnd* of_norm = end_with_norm(node);
   if (of_norm != nullptr && of_norm->backward && of_norm->has_two_norms()) return true;
-  if (norm_of(node) != no_node) return true;
   if (!plan.graph.nodes[node].op->traits().is_relu) return false;
   const std::size_t before = plan.graph.nodes[node].inputs[0];
   const BlockEnd* end = end_of(before);

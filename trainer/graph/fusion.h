@@ -23,9 +23,6 @@
 // "relu-gradient": conv ◄─ [norm ◄─ relu]. The norm's backward masks the relu's gradient as it reads
 // it. (A CPU norm does so without help from the plan.)
 //
-// "norm-pool": [norm ─► relu ─► max_pool]. The pool normalises what it reads; backward, the norm
-// gathers its gradient from that of the pool's output.
-//
 // "weight-branch": the gradients of a node's parameters are computed beside those of its input:
 //
 //   … ◄─ input gradients of conv2 ◄─ input gradients of conv3 ◄─ …
@@ -47,7 +44,6 @@ struct Fusions {
   bool norm_sum = true;       // "norm-sum": a residual sum normalises its inputs
   bool sum_gradient = true;   // "sum-gradient": one kernel adds gradients and sums for norms
   bool relu_gradient = true;  // "relu-gradient": a norm's backward computes that of its relu
-  bool norm_pool = true;      // "norm-pool": a max_pool normalises, and a norm gathers for it
   bool weight_branch = true;  // "weight-branch": see Fused::weight_branch
   bool early_kernels = true;  // "early-kernels": see Fused::early_kernels
   /// As on the CPU: see BlockEnd::last_norm.
@@ -90,10 +86,6 @@ struct Fused {
   std::vector<BlockEnd> block_ends;
   std::vector<Alias> aliases;
   std::vector<bool> masked_norms;  // by node: norms whose backward computes that of their relu
-  /// By node, for masked norms: the max_pool behind the relu, where it alone reads the relu. It
-  /// normalises what it reads, and the norm's backward gathers from its output gradient. Else
-  /// no_node.
-  std::vector<std::size_t> pools;
   /// By node: the gradients of its parameters are computed beside what follows in backward, until
   /// the next such node begins. What they read lives until then. Only small products are.
   std::vector<bool> weight_branch;
@@ -107,9 +99,6 @@ struct Fused {
   const BlockEnd* end_with_norm(std::size_t norm) const;
   /// The block end of which the gradient for a node's input is the second term; else null.
   const BlockEnd* end_with_term(std::size_t reader, std::size_t input) const;
-  /// The max_pool of a norm and the norm of a max_pool; no_node if it has none.
-  std::size_t pool_of(std::size_t norm) const;
-  std::size_t norm_of(std::size_t pool) const;
   bool on_branch(std::size_t node) const {
     return node < weight_branch.size() && weight_branch[node];
   }

@@ -86,7 +86,7 @@ struct Graph {
   std::int64_t parameter_count() const;  // learned values
   std::uint64_t macs() const;            // multiply-adds, forward, one image
   std::uint64_t macs(const Node& node) const;
-  std::uint64_t activations() const;     // values in all outputs, forward, one image
+  std::uint64_t activations() const;  // values in all outputs, forward, one image
   /// By node: whether only auxiliary losses depend on it. Evaluation skips such nodes.
   std::vector<bool> training_only() const;
 };

@@ -121,8 +121,7 @@ class Counter {
     } else if (traits.scales_channels) {
       add(op, "statistics", {in});
       const BlockEnd* end = fused_.end_with_norm(i);
-      const bool elsewhere = fused_.pool_of(i) != no_node || (end != nullptr && end->forward);
-      if (!elsewhere) add(op, "forward", {in, out});
+      if (end == nullptr || !end->forward) add(op, "forward", {in, out});
     } else if (traits.is_loss) {
       add(op, "forward", {in, out});
       add(op, "metrics", {});
@@ -147,10 +146,8 @@ class Counter {
       products_backward(i);
     } else if (traits.scales_channels) {
       const BlockEnd* end = fused_.end_with_norm(i);
-      const std::size_t pool = fused_.pool_of(i);
-      const double gradient = pool == no_node ? out : bytes(pool) + winners(pool);
-      if (end == nullptr || !end->backward) add(op, "gradient sums", {gradient, in});
-      if (input_learns) add(op, "input gradient", {gradient, 2 * in});
+      if (end == nullptr || !end->backward) add(op, "gradient sums", {out, in});
+      if (input_learns) add(op, "input gradient", {out, 2 * in});
     } else if (traits.is_recurrent) {
       recurrent_backward(i);
     } else if (traits.is_residual_sum) {

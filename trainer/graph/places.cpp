@@ -32,9 +32,7 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
     places.activations.push_back(blocks.add(plan.activations[i], own ? bytes.outputs[i] : 0));
     const bool own_gradient = plan.has_gradient(i) && plan.gradient_buffers[i] == i;
     places.gradients.push_back(blocks.add(plan.gradients[i], own_gradient ? bytes.outputs[i] : 0));
-    const std::size_t norm = fused.norm_of(i);
-    const std::size_t last = norm == no_node ? i : norm;  // whose backward reads it
-    places.saved.push_back(blocks.add({i, end - last}, bytes.saved[i]));
+    places.saved.push_back(blocks.add({i, end - i}, bytes.saved[i]));
   }
   places.input_gradients.resize(n);
   places.sums.resize(n);

@@ -16,12 +16,10 @@ namespace {
 constexpr Fusions none{.norm_sum = false,
                        .sum_gradient = false,
                        .relu_gradient = false,
-                       .norm_pool = false,
                        .weight_branch = false,
                        .early_kernels = false};
 
-constexpr Fusions on_cpu{
-    .relu_gradient = false, .norm_pool = false, .weight_branch = false, .by_last_norm = true};
+constexpr Fusions on_cpu{.relu_gradient = false, .weight_branch = false, .by_last_norm = true};
 
 Plan plan_of(std::string_view name, std::uint32_t batch) {
   const Network& row = network(name);
@@ -47,7 +45,6 @@ TEST(UnitFusion, resnet50_has_sixteen_block_ends_and_the_other_norms_do_their_re
         << "each is the second term of a block end, or a norm's own";
   }
   EXPECT_EQ(std::ranges::count(fused.masked_norms, true), 33);
-  EXPECT_EQ(std::ranges::count(fused.pools, no_node) + 1, std::ssize(plan.graph.nodes));
 }
 
 TEST(UnitFusion, on_the_cpu_the_norm_right_before_a_sum_computes_the_end_of_its_block) {
@@ -89,7 +86,7 @@ TEST(UnitFusion, a_step_of_resnet50_makes_fewer_passes) {
   const auto [calls, megabytes] = count({});
   EXPECT_LT(plain_calls, 641U) << "sums finish in the kernel that starts them";
   EXPECT_LE(calls, 450U);
-  EXPECT_LE(megabytes, 330);
+  EXPECT_LE(megabytes, 336) << "a norm and a max_pool in one pass moved less, and took longer";
   EXPECT_GT(plain_megabytes, 450);
 }
 

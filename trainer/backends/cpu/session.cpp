@@ -133,7 +133,7 @@ void CpuSession::fuse_sums() {
   }
   Fusions wanted = fusions_of_environment();
   wanted.by_last_norm = true;
-  wanted.norm_pool = wanted.relu_gradient = wanted.weight_branch = false;
+  wanted.relu_gradient = wanted.weight_branch = false;
   fused_ = fuse(plan_, wanted, left_out);
   for (const BlockEnd& end : fused_.block_ends) {
     if (end.forward) done_elsewhere_[end.sum] = true;

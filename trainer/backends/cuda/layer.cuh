@@ -73,10 +73,8 @@ struct LayerSite {
   bool masks_relu = false;                        // a norm's backward also does that relu's
   /// The end of a residual block whose sum or norm the node is; null if there is none.
   const BlockEnd* block_end = nullptr;
-  /// The parameters of the sum's norms; [0]: those of the norm before a max_pool.
+  /// The parameters of the sum's norms.
   std::array<std::vector<DeviceParameter>, 2> norm_parameters{};
-  std::size_t pool = no_node;  // of a norm
-  std::size_t norm = no_node;  // of a max_pool
 
   const Node& node() const { return graph.nodes[number]; }
 };
@@ -105,8 +103,7 @@ struct Buffers {
   std::byte* scratch = nullptr;               // scratch_bytes(), for the duration of a call
   // For fused layers only (trainer/graph/fusion.h).
   const std::byte* second_term = nullptr;  // of a block's end: to add to output_gradient; or null
-  std::array<const Buffers*, 2> norms{};   // of a block's end; [0]: of a max_pool's norm; or null
-  const Buffers* pool = nullptr;           // of a norm's max_pool; or null
+  std::array<const Buffers*, 2> norms{};   // of a block's end; or null
 };
 
 /// The same, with the type of the values.
@@ -129,7 +126,6 @@ struct BuffersOf {
   const Buffers& untyped() const { return untyped_; }
   const Buffers& norm(std::size_t k) const { return *untyped_.norms[k]; }
   const T* second_term() const { return reinterpret_cast<const T*>(untyped_.second_term); }
-  const Buffers& pool() const { return *untyped_.pool; }
   /// output_gradient, for the end of a residual block, which completes it.
   T* own_gradient() const { return reinterpret_cast<T*>(untyped_.output_gradient); }
 

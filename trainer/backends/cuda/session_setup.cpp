@@ -51,10 +51,8 @@ void CudaSession::make_layers(std::uint64_t seed) {
     }
     site.masks_relu = fused_.masked_norms[i];
     site.block_end = fused_.end_of(i);
-    site.pool = fused_.pool_of(i);
-    site.norm = fused_.norm_of(i);
     const std::array<std::size_t, 2> norms =
-        site.block_end != nullptr ? site.block_end->norms : std::array{site.norm, no_node};
+        site.block_end != nullptr ? site.block_end->norms : std::array{no_node, no_node};
     for (std::size_t k = 0; k < 2; ++k) {
       const std::size_t norm = norms[k];
       if (norm == no_node) continue;
@@ -138,12 +136,6 @@ void CudaSession::bind(const Places& places) {
     for (std::size_t k = 0; k < 2; ++k) {
       if (end.norms[k] != no_node) buffers.norms[k] = &buffers_[end.norms[k]];
     }
-  }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::size_t pool = fused_.pool_of(i);
-    if (pool == no_node) continue;
-    buffers_[i].pool = &buffers_[pool];
-    buffers_[pool].norms[0] = &buffers_[i];
   }
   weights_buffers_ = buffers_;
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -1,11 +1,9 @@
 // Batch normalisation: sums over each channel, then a kernel over all values. Forward also computes
 // a relu that follows in place, and backward that relu's, whose sign it finds again from the input.
 // At the end of a residual block the sum may normalise, and find the sums of backward
-// (block_end.cu); a max_pool behind the relu may normalise, and backward then gathers from its
-// gradient (max_pool.cu).
+// (block_end.cu).
 
 #include "trainer/backends/cuda/layers/norm_channels.cuh"
-#include "trainer/backends/cuda/layers/pool_gradient.cuh"
 
 namespace feedrate::trainer::cuda {
 namespace {
@@ -39,43 +37,22 @@ struct Moments {
   __device__ Column column(std::int64_t) const { return {input}; }
 };
 
-/// Where backward finds the output gradient: in memory, or behind a max_pool.
-template <class T, unsigned lanes>
-struct StoredGradient {
-  const T* gradient;
-  __device__ Lanes<T, lanes> operator()(std::int64_t, std::int64_t i) const {
-    return load<T, lanes>(gradient + i);
-  }
-};
-template <class T, unsigned lanes>
-struct PooledGradient {
-  PoolGradient<T, lanes> of;
-  __device__ Lanes<T, lanes> operator()(std::int64_t row, std::int64_t i) const {
-    const std::int64_t image = quotient(row, of.s.in.plane);
-    auto gradients = of(image, static_cast<std::uint32_t>(i - image * of.s.in.elements()));
-    // Rounds as the pool would have done to store it.
-    for (float& value : gradients.values) value = static_cast<float>(static_cast<T>(value));
-    return gradients;
-  }
-};
-
 /// The gradient before the relu behind the norm: the forward pass stored max(0, value) as a T.
 template <class T>
 __device__ float before_relu(float gradient, float value) {
   return relu_gradient(gradient, static_cast<float>(static_cast<T>(value)));
 }
 
-template <class T, unsigned lanes, bool masked, class Gradient>
+template <class T, unsigned lanes, bool masked>
 struct Products {
   NormChannels channels;
-  Gradient output_gradient;
+  const T* output_gradient;
   const T* input;
   struct Column {
     Products body;
     ChannelForward forward[lanes];
-    __device__ void operator()(std::int64_t row, std::int64_t i,
-                               ColumnSums<SumOf<T>, 2>* sums) const {
-      const auto gradients = body.output_gradient(row, i);
+    __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>, 2>* sums) const {
+      const auto gradients = load<T, lanes>(body.output_gradient + i);
       const auto values = load<T, lanes>(body.input + i);
       for (unsigned k = 0; k < lanes; ++k) {
         const float x = values.values[k];
@@ -119,11 +96,11 @@ struct NormForwardColumns {
   }
 };
 
-template <class T, unsigned lanes, bool masked, class Gradient>
+template <class T, unsigned lanes, bool masked>
 struct NormBackwardColumns {
   std::int64_t rows;
   NormChannels channels;
-  Gradient output_gradient;
+  const T* output_gradient;
   const T* input;
   T* input_gradient;
   struct Column {
@@ -131,7 +108,7 @@ struct NormBackwardColumns {
     ChannelBackward channels[lanes];
     float shifts[lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
-      auto gradients = body.output_gradient(row, i);
+      auto gradients = load<T, lanes>(body.output_gradient + i);
       const auto values = load<T, lanes>(body.input + i);
       for (unsigned k = 0; k < lanes; ++k) {
         const float x = values.values[k];
@@ -173,12 +150,7 @@ class BatchNormLayer final : public LayerOf<T> {
         relu_follows_(site.relu_follows),
         masks_(site.masks_relu),
         sum_normalises_(site.block_end != nullptr && site.block_end->forward),
-        sum_finds_sums_(site.block_end != nullptr && site.block_end->backward) {
-    if (site.pool == no_node) return;
-    const Node& pool = site.graph.nodes[site.pool];
-    pool_ = PoolSides{pool_geometry(pool.attributes, site.input, pool.extent),
-                      image_layout(site.input), image_layout(pool.extent)};
-  }
+        sum_finds_sums_(site.block_end != nullptr && site.block_end->backward) {}
 
   bool does_relu() const override { return relu_follows_; }
   std::size_t saved_bytes() const override { return norm_.saved_bytes(); }
@@ -195,7 +167,7 @@ class BatchNormLayer final : public LayerOf<T> {
              norm_.values(step.count), norm_.saved(buffers.saved), norm_.running_mean(),
              norm_.running_variance());
     }
-    if ((sum_normalises_ || pool_) && !step.unfused) return;
+    if (sum_normalises_ && !step.unfused) return;
     with_lanes<T>(input_.channels, [&](auto lanes) {
       each_of_columns<lanes>(context_, "batch_norm forward", all_rows(), input_.channels,
                              NormForwardColumns<T, lanes>{rows(step), norm_.channels(buffers.saved),
@@ -205,17 +177,10 @@ class BatchNormLayer final : public LayerOf<T> {
   }
   void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
     with_lanes<T>(input_.channels, [&](auto lanes) {
-      const StoredGradient<T, lanes> stored{buffers.output_gradient};
-      if (pool_) {
-        const Buffers& pool = buffers.pool();
-        backward<lanes, true>(
-            PooledGradient<T, lanes>{{*pool_, reinterpret_cast<const T*>(pool.output_gradient),
-                                      reinterpret_cast<const std::uint8_t*>(pool.saved)}},
-            buffers, step);
-      } else if (masks_) {
-        backward<lanes, true>(stored, buffers, step);
+      if (masks_) {
+        backward<lanes, true>(buffers, step);
       } else {
-        backward<lanes, false>(stored, buffers, step);
+        backward<lanes, false>(buffers, step);
       }
     });
   }
@@ -232,20 +197,20 @@ class BatchNormLayer final : public LayerOf<T> {
     });
   }
 
-  template <unsigned lanes, bool masked, class Gradient>
-  void backward(const Gradient& gradient, const BuffersOf<T>& buffers, const Step& step) const {
+  template <unsigned lanes, bool masked>
+  void backward(const BuffersOf<T>& buffers, const Step& step) const {
     const NormChannels channels = norm_.channels(buffers.saved);
     if (!sum_finds_sums_) {
       sum_columns<T, lanes, 2>(
           context_, "batch_norm gradients", rows(step), input_.channels,
-          Products<T, lanes, masked, Gradient>{channels, gradient, buffers.input},
+          Products<T, lanes, masked>{channels, buffers.output_gradient, buffers.input},
           NormFinish{norm_.gradients(step.count, buffers.saved)}, buffers.scratch);
     }
     if (buffers.input_gradient == nullptr) return;
     each_of_columns<lanes>(
         context_, "batch_norm backward", all_rows(), input_.channels,
-        NormBackwardColumns<T, lanes, masked, Gradient>{rows(step), channels, gradient,
-                                                        buffers.input, buffers.input_gradient});
+        NormBackwardColumns<T, lanes, masked>{rows(step), channels, buffers.output_gradient,
+                                              buffers.input, buffers.input_gradient});
   }
 
   const Context& context_;
@@ -256,7 +221,6 @@ class BatchNormLayer final : public LayerOf<T> {
   bool masks_;           // backward does the relu's too
   bool sum_normalises_;  // the sum behind it
   bool sum_finds_sums_;
-  std::optional<PoolSides> pool_;  // of the max_pool that normalises
 };
 
 }  // namespace

@@ -1,39 +1,19 @@
 // Max pooling. Forward saves the position of each window's largest value; backward gathers, so that
-// no two threads add to the same sum. Forward may normalise what it reads, with the norm and the
-// relu before it; the norm then gathers the gradient.
+// no two threads add to the same sum.
 
-#include <optional>
+#include <algorithm>
 
-#include "trainer/backends/cuda/layers/norm_channels.cuh"
-#include "trainer/backends/cuda/layers/pool_gradient.cuh"
+#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/layer.cuh"
+#include "trainer/ops/pool_window.h"
 
 namespace feedrate::trainer::cuda {
 namespace {
 
-/// What the pool reads, as it lies.
-struct Plain {
-  template <class T, unsigned lanes>
-  struct Channels {
-    __device__ Channels(const Plain&, std::int64_t, std::uint32_t) {}
-    __device__ float operator()(unsigned, float x) const { return x; }
-  };
-};
-/// The output of the norm and the relu before the pool, as they would have stored it.
-struct Normalised {
-  std::int64_t images;  // those present
-  NormChannels norm;
-  template <class T, unsigned lanes>
-  struct Channels {
-    bool present;
-    ChannelForward forward[lanes];  // read once for all values of a window
-    __device__ Channels(const Normalised& of, std::int64_t image, std::uint32_t channel)
-        : present(image < of.images) {
-      for (unsigned k = 0; k < lanes; ++k) forward[k] = of.norm.forward(channel + k);
-    }
-    __device__ float operator()(unsigned k, float x) const {
-      return present ? static_cast<float>(static_cast<T>(relu(forward[k](x)))) : 0.0F;
-    }
-  };
+struct PoolSides {
+  PoolGeometry g;
+  ImageLayout in;
+  ImageLayout out;
 };
 
 struct Winner {
@@ -41,11 +21,9 @@ struct Winner {
   std::uint8_t position;  // in the window
 };
 
-template <class T, unsigned lanes, class Value>
+template <class T, unsigned lanes>
 struct MaxPoolForward {
-  static constexpr std::int32_t at_once = 3;  // values of a row of the window
   PoolSides s;
-  Value value;
   const T* input;
   T* output;
   std::uint8_t* winners;
@@ -56,24 +34,16 @@ struct MaxPoolForward {
     const PoolSpot out = pool_spot(s.out.pixel(e), g.out_width);
     const PoolRange rows = pool_inputs(g, out.row, g.height);
     const PoolRange columns = pool_inputs(g, out.column, g.width);
-    const typename Value::template Channels<T, lanes> channels(value, image, channel);
     Winner best[lanes] = {};
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
-      for (std::int32_t column = columns.begin; column < columns.end; column += at_once) {
-        Lanes<T, lanes> found[at_once];
-        for (std::int32_t c = 0; c < at_once; ++c) {
-          // Beyond the end the last one is loaded once more, and not looked at.
-          const std::int32_t inside = std::min(column + c, columns.end - 1);
-          const auto pixel = static_cast<std::uint32_t>(row * g.width + inside);
-          found[c] = load<T, lanes>(values + s.in.offset(channel, pixel));
-        }
-        for (std::int32_t c = 0; c < at_once && column + c < columns.end; ++c) {
-          const std::uint8_t position = pool_position(g, out.row, out.column, row, column + c);
-          const bool first = row == rows.begin && column + c == columns.begin;
-          for (unsigned k = 0; k < lanes; ++k) {
-            const float x = channels(k, found[c].values[k]);
-            if (first || wins(x, best[k].value)) best[k] = {x, position};
-          }
+      for (std::int32_t column = columns.begin; column < columns.end; ++column) {
+        const auto pixel = static_cast<std::uint32_t>(row * g.width + column);
+        const auto found = load<T, lanes>(values + s.in.offset(channel, pixel));
+        const std::uint8_t position = pool_position(g, out.row, out.column, row, column);
+        const bool first = row == rows.begin && column == columns.begin;
+        for (unsigned k = 0; k < lanes; ++k) {
+          const float x = found.values[k];
+          if (first || wins(x, best[k].value)) best[k] = {x, position};
         }
       }
     }
@@ -86,6 +56,58 @@ struct MaxPoolForward {
     }
     store(output + offset, won);
     store_bytes(winners + offset, positions);
+  }
+};
+
+/// The gradient of the input, gathered from the windows that a value has won.
+template <class T, unsigned lanes>
+struct PoolGradient {
+  PoolSides s;
+  const T* output_gradient;
+  const std::uint8_t* winners;
+  /// The gradients of the values from offset `e` of an image on.
+  __device__ Lanes<T, lanes> operator()(std::int64_t image, std::uint32_t e) const {
+    const PoolGeometry& g = s.g;
+    const std::uint32_t channel = s.in.channel(e);
+    const PoolSpot in = pool_spot(s.in.pixel(e), g.width);
+    const PoolRange rows = pool_outputs(g, in.row, g.out_height);
+    const PoolRange columns = pool_outputs(g, in.column, g.out_width);
+    const std::int64_t first = image * s.out.elements() + channel;
+    Lanes<T, lanes> sum{};
+    for (std::int32_t row = rows.begin; row < rows.end; row += side) {
+      for (std::int32_t column = columns.begin; column < columns.end; column += side) {
+        add(in, first, {row, rows.end}, {column, columns.end}, sum);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  /// Windows of a square are loaded at once, so that memory is waited for once. Few values are in
+  /// more of them than in 2 x 2.
+  static constexpr std::int32_t side = 2;
+
+  __device__ void add(PoolSpot in, std::int64_t first, PoolRange rows, PoolRange columns,
+                      Lanes<T, lanes>& sum) const {
+    const PoolGeometry& g = s.g;
+    Lanes<T, lanes> gradients[side * side];
+    ByteLanes<lanes> won[side * side];
+    for (std::int32_t w = 0; w < side * side; ++w) {
+      // Beyond the end the last window is loaded once more, and not added.
+      const std::int32_t row = std::min(rows.begin + w / side, rows.end - 1);
+      const std::int32_t column = std::min(columns.begin + w % side, columns.end - 1);
+      const std::int64_t offset = first + std::int64_t{row * g.out_width + column} * s.out.channels;
+      gradients[w] = load<T, lanes>(output_gradient + offset);
+      won[w] = load_bytes<lanes>(winners + offset);
+    }
+    for (std::int32_t w = 0; w < side * side; ++w) {
+      const std::int32_t row = rows.begin + w / side, column = columns.begin + w % side;
+      if (row >= rows.end || column >= columns.end) continue;
+      const std::uint8_t mine = pool_position(g, row, column, in.row, in.column);
+      for (unsigned k = 0; k < lanes; ++k) {
+        if (won[w].values[k] == mine) sum.values[k] += gradients[w].values[k];
+      }
+    }
   }
 };
 
@@ -105,24 +127,19 @@ class MaxPoolLayer final : public LayerOf<T> {
       : context_(site.context),
         batch_(site.batch),
         sides_{pool_geometry(site.node().attributes, site.input, site.node().extent),
-               image_layout(site.input), image_layout(site.node().extent)} {
-    if (site.norm == no_node) return;
-    norm_.emplace(site.graph.nodes[site.norm], site.input, site.norm_parameters[0]);
-  }
+               image_layout(site.input), image_layout(site.node().extent)} {}
 
   std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(batch_ * sides_.out.elements());
   }
 
  protected:
-  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
-    if (norm_ && !step.unfused) {
-      const Buffers& norm = buffers.norm(0);
-      forward(Normalised{step.count, norm_->channels(norm.saved)},
-              reinterpret_cast<const T*>(norm.inputs[0]), buffers);
-    } else {
-      forward(Plain{}, buffers.input, buffers);
-    }
+  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(
+          context_, "max_pool forward", batch_, sides_.out.elements(),
+          MaxPoolForward<T, lanes>{sides_, buffers.input, buffers.output, winners(buffers)}, lanes);
+    });
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient == nullptr) return;
@@ -138,20 +155,10 @@ class MaxPoolLayer final : public LayerOf<T> {
   static std::uint8_t* winners(const BuffersOf<T>& buffers) {
     return reinterpret_cast<std::uint8_t*>(buffers.saved);
   }
-  template <class Value>
-  void forward(const Value& value, const T* input, const BuffersOf<T>& buffers) const {
-    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
-      each_of_images(
-          context_, "max_pool forward", batch_, sides_.out.elements(),
-          MaxPoolForward<T, lanes, Value>{sides_, value, input, buffers.output, winners(buffers)},
-          lanes);
-    });
-  }
 
   const Context& context_;
   std::int64_t batch_;
   PoolSides sides_;
-  std::optional<Norm> norm_;  // that forward applies
 };
 
 }  // namespace

@@ -104,8 +104,9 @@ class Choice {
     if (!wrong_ || (wrong_->parts == parts_ && error < wrong_->error)) {
       wrong_ = {name, parts_, error};
     }
-    throw Error(
-        join("engine ", name, " errs by ", std::round(error), " times what rounding explains"));
+    const std::string times =
+        std::isfinite(error) ? join(std::llround(std::min(error, 1e15))) : "infinitely many";
+    throw Error(join("engine ", name, " errs by ", times, " times what rounding explains"));
   }
 
   /// Better than none, and told; not kept. Throws Error where it does not work a second time.

@@ -20,7 +20,7 @@ from check import Check
 
 # Estimates for an H100 with a cold file cache: a program that loads CUDA's libraries the first time, one
 # that finds them in memory, a test, and so on.
-COLD, WARM, TEST = 8, 3, 0.6
+COLD, WARM, TEST = 8, 3, 3
 PYTORCH = {"pytorch": 20, "pytorch:cuda-graph": 25, "pytorch:compile": 70}
 SUITES = {"CudaParity": 27, "CudaDecode": 8, "CudaPrecision": 7, "CudaLossScale": 6, "CudaTimer": 4,
           "CudaFusion": 3, "CudaLoad": 2}

@@ -24,6 +24,8 @@ constexpr const char* mlperf_storage =
     "MLPerf Storage 1.0, the compute time of its emulated accelerator (mlcommons/storage)";
 constexpr const char* own =
     "Feedrate's own trainer, an H100 80 GB HBM3 (samples/results/resnet50-h100.jsonl)";
+constexpr const char* own_h200 =
+    "Feedrate's own trainer, an H200 (samples/results/resnet50-h200.jsonl)";
 constexpr const char* mxnet = "NVIDIA DeepLearningExamples, MXNet 20.12, RN50v1.5";
 constexpr const char* pytorch = "NVIDIA DeepLearningExamples, PyTorch 21.03, resnet50v1.5";
 
@@ -79,6 +81,7 @@ const PublishedRate* fastest(std::span<const PublishedRate> rates, const Wanted&
 std::span<const PublishedRate> published_rates() {
   static const std::vector<PublishedRate> rates = {
       {"H100", "resnet50", "bf16", 1, 256, 5910, "2026-11", own},
+      {"H200", "resnet50", "bf16", 1, 256, 8482, "2026-11", own_h200},
       {"H100", "resnet50", "", 1, 400, 400 / 0.224, "2024-09", mlperf_storage},
       {"A100", "resnet50", "", 1, 400, 400 / 0.435, "2024-09", mlperf_storage},
       {"A100", "resnet50", "mixed", 1, 256, 2180, "2020-12", mxnet},

@@ -52,7 +52,7 @@ std::vector<RemoteFile> files_at(const RemotePlace& place) {
       lists ? origin.list() : find_all(origin, names_to_ask_for(place.file));
   const bool is_file = !place.file.empty() && place.file.find('{') == std::string::npos;
   if (is_file && std::ranges::find(files, place.file, &RemoteFile::name) == files.end()) {
-    fail(origin.shown() + place.file, "there is no such object");
+    fail(origin.shown() + place.file, origin.absence(place.file));
   }
   if (files.empty()) fail(origin.shown() + place.file, "there are no objects here");
   return files;

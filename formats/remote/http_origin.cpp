@@ -85,6 +85,18 @@ std::vector<RemoteFile> HttpOrigin::list() const {
   return find_all(*this, names_linked(answer.body));
 }
 
+HttpAnswer HttpOrigin::first_byte(const std::string& name) const {
+  return http_get(
+      [&] {
+        HttpRequest first_byte = request(name);
+        first_byte.headers.emplace_back("Range: bytes=0-0");
+        return first_byte;
+      },
+      shown() + name, 1);
+}
+
+std::string HttpOrigin::absence(const std::string& name) const { return refusal(first_byte(name)); }
+
 std::optional<RemoteFile> HttpOrigin::find(const std::string& name) const {
   const std::string place = shown() + name;
   HttpAnswer answer = http_get(
@@ -96,13 +108,7 @@ std::optional<RemoteFile> HttpOrigin::find(const std::string& name) const {
       place, 0);
   std::optional<std::uint64_t> size = answer.length;
   if (answer.status != 200 || !size) {  // signed for GET alone, or a server without HEAD
-    answer = http_get(
-        [&] {
-          HttpRequest first_byte = request(name);
-          first_byte.headers.emplace_back("Range: bytes=0-0");
-          return first_byte;
-        },
-        place, 1);
+    answer = first_byte(name);
     if (is_missing(answer.status)) return std::nullopt;
     size = answer.status == 416 ? std::optional<std::uint64_t>(0) : total_of(answer.content_range);
   }

@@ -18,10 +18,14 @@ class HttpOrigin final : public Origin {
   HttpRequest request(const std::string& name) const override;
   /// Read from the index page that the server shows for a directory (nginx's autoindex, Apache, Python).
   std::vector<RemoteFile> list() const override;
+  /// Servers forbid what there is not, too (S3 does so to whoever may not list): nothing is found then.
   std::optional<RemoteFile> find(const std::string& name) const override;
+  std::string absence(const std::string& name) const override;
   bool lists_cheaply() const override { return false; }
 
  private:
+  HttpAnswer first_byte(const std::string& name) const;
+
   Url directory_;
 };
 

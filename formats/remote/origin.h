@@ -31,6 +31,8 @@ class Origin {
   /// Size and version of one object; nothing where there is none. Throws Error for other answers.
   virtual std::optional<RemoteFile> find(const std::string& name) const = 0;
   /// True when list() costs about as much as find().
+  /// Why find() and list() do not know this object, as a sentence.
+  virtual std::string absence(const std::string& name) const = 0;
   virtual bool lists_cheaply() const = 0;
 };
 

@@ -21,6 +21,7 @@ class S3Origin final : public Origin {
   HttpRequest request(const std::string& name) const override;
   std::vector<RemoteFile> list() const override;
   std::optional<RemoteFile> find(const std::string& name) const override;
+  std::string absence(const std::string&) const override { return "there is no such object"; }
   bool lists_cheaply() const override { return true; }
 
  private:

@@ -219,6 +219,15 @@ TEST_F(UnitRemote, what_is_not_there_is_named_without_secrets) {
   expect_error([&] { (void)open_dataset("ftp://host/x.rec"); }, {"ftp://host/x.rec", "found ftp"});
 }
 
+TEST_F(UnitRemote, a_named_file_that_is_forbidden_is_told_as_refused) {
+  write("recordio");
+  server_.set_faults([](const ServedRequest& request) {
+    return request.path == "/set/data.rec" ? Fault{.status = 403} : Fault{};
+  });
+  expect_error([&] { (void)open_dataset(url("set/data.rec")); },
+               {url("set/data.rec"), "the server forbids it (status 403)"});
+}
+
 TEST_F(UnitRemote, an_address_that_is_signed_for_get_alone_is_read) {
   write("recordio");
   server_.refuse_head();

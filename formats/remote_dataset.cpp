@@ -60,16 +60,16 @@ std::vector<RemoteFile> files_at(const RemotePlace& place) {
 
 }  // namespace
 
-UrlFiles files_of_url(std::string_view url) {
-  const RemotePlace place = locate_url(url);
-  UrlFiles files{std::make_shared<const StandIn>(place.origin, files_at(place)), {}};
+UrlFiles files_of_url(std::string_view url, const RemoteSettings& settings) {
+  const RemotePlace place = locate_url(url, settings);
+  UrlFiles files{std::make_shared<const StandIn>(place.origin, files_at(place), settings), {}};
   files.path = files.stand_in->directory();
   if (!place.file.empty()) files.path /= place.file;
   return files;
 }
 
-std::unique_ptr<Dataset> open_url(std::string_view url) {
-  auto [stand_in, path] = files_of_url(url);
+std::unique_ptr<Dataset> open_url(std::string_view url, const RemoteSettings& settings) {
+  auto [stand_in, path] = files_of_url(url, settings);
   const Container& row = container_at(path);
   if (!row.reads_ranges()) {
     fail(path, "is a dataset of the format ", row.name(),

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/dataset.h"
+#include "formats/remote/settings.h"
 
 namespace feedrate::formats {
 
@@ -14,11 +15,12 @@ struct UrlFiles {
   std::shared_ptr<const StandIn> stand_in;
   std::filesystem::path path;
 };
-UrlFiles files_of_url(std::string_view url);
+UrlFiles files_of_url(std::string_view url, const RemoteSettings& settings = remote_settings());
 
 /// Opens the dataset that a URL names: a directory, a file, one of several shards, or a pattern of tars.
 /// Bytes of samples come when read() needs them, or earlier where look_ahead() asked for them. Throws Error
 /// that names the URL without its secrets.
-std::unique_ptr<Dataset> open_url(std::string_view url);
+std::unique_ptr<Dataset> open_url(std::string_view url,
+                                  const RemoteSettings& settings = remote_settings());
 
 }  // namespace feedrate::formats

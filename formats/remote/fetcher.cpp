@@ -34,11 +34,11 @@ std::uint64_t random_number() {
   return generator();
 }
 
-// The fetcher of a process. After a fork the child has a copy of its parent's, whose thread it lacks.
+// The fetchers of a process. After a fork the child has a copy of its parent's, whose threads it lacks.
 struct OfProcess {
   std::mutex mutex;
   pid_t process = 0;
-  std::weak_ptr<Fetcher> fetcher;
+  std::map<unsigned, std::weak_ptr<Fetcher>> fetchers;  // by their connections
 };
 
 OfProcess& of_this_process() {
@@ -59,29 +59,25 @@ RemoteCounts RemoteCounts::since(const RemoteCounts& earlier) const {
           nanoseconds - earlier.nanoseconds, connections};
 }
 
-RemoteSettings& remote_settings() {
-  static RemoteSettings settings;
-  return settings;
-}
-
-std::shared_ptr<Fetcher> Fetcher::of_process() {
+std::shared_ptr<Fetcher> Fetcher::of_process(unsigned connections) {
   OfProcess& one = of_this_process();
   const std::lock_guard lock(one.mutex);
-  std::shared_ptr<Fetcher> fetcher = one.fetcher.lock();
-  if (fetcher == nullptr || one.process != ::getpid()) {
-    fetcher = std::make_shared<Fetcher>();
-    one.fetcher = fetcher;
-    one.process = ::getpid();
+  if (one.process != ::getpid()) one.fetchers.clear();
+  one.process = ::getpid();
+  std::shared_ptr<Fetcher> fetcher = one.fetchers[connections].lock();
+  if (fetcher == nullptr) {
+    fetcher = std::make_shared<Fetcher>(connections);
+    one.fetchers[connections] = fetcher;
   }
   return fetcher;
 }
 
-Fetcher::Fetcher() : limit_(std::min(first_connections, remote_settings().connections)) {
+Fetcher::Fetcher(unsigned connections)
+    : most_(std::max(connections, 1U)), limit_(std::min(first_connections, most_)) {
   start_libcurl();
   multi_ = curl_multi_init();
   if (multi_ == nullptr) throw std::bad_alloc();
-  const auto most = static_cast<long>(remote_settings().connections);
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, most);
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(most_));
   curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
   adjusted_ = Clock::now();
   thread_ = std::thread([this] { work(); });
@@ -251,12 +247,11 @@ void Fetcher::finish(Line& line, int code) {
 void Fetcher::adjust(Clock::time_point now) {
   const Clock::duration passed = now - adjusted_;
   if (passed < adjusted_every) return;
-  const unsigned most = std::max(remote_settings().connections, 1U);
   if (was_short_) {
-    limit_ = std::min(limit_ * 2, most);
+    limit_ = std::min(limit_ * 2, most_);
   } else {
     const auto under_way = static_cast<unsigned>(spent_ / passed);
-    limit_ = std::clamp(under_way + under_way / 2 + 2, std::min(fewest_connections, most), limit_);
+    limit_ = std::clamp(under_way + under_way / 2 + 2, std::min(fewest_connections, most_), limit_);
   }
   adjusted_ = now;
   spent_ = {};

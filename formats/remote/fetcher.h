@@ -30,13 +30,6 @@ struct RemoteCounts {
 };
 RemoteCounts remote_counts();
 
-/// How datasets are fetched by this process. To be set before the first of them is opened.
-struct RemoteSettings {
-  unsigned connections = 256;                                 // at most, at once
-  std::uint64_t read_ahead_bytes = std::uint64_t{256} << 20;  // asked for and not yet used, at most
-};
-RemoteSettings& remote_settings();
-
 /// A range to fetch. `owner` names it in Fetcher::forget().
 struct Fetch {
   const void* owner = nullptr;
@@ -52,13 +45,15 @@ struct Fetch {
 /// answers needed a second. It grows while a reader waits and shrinks while none does.
 class Fetcher {
  public:
-  Fetcher();
+  /// Uses so many connections at most.
+  explicit Fetcher(unsigned connections);
   ~Fetcher();
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
 
-  /// The one of this process, which ends with its last user. A forked process gets its own.
-  static std::shared_ptr<Fetcher> of_process();
+  /// The one of this process for so many connections, which ends with its last user. A forked process gets
+  /// its own.
+  static std::shared_ptr<Fetcher> of_process(unsigned connections);
 
   /// Starts to fetch; `urgent` before what was added earlier.
   void add(Fetch fetch, bool urgent);
@@ -99,7 +94,8 @@ class Fetcher {
   void adjust(Clock::time_point now);
   int wait_ms(Clock::time_point now) const;
 
-  void* multi_;  // CURLM
+  const unsigned most_;  // connections
+  void* multi_;          // CURLM
   std::mutex mutex_;
   std::condition_variable forgotten_;
   std::deque<std::unique_ptr<Task>> added_, added_urgent_;  // under mutex_

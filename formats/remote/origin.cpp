@@ -51,14 +51,14 @@ RemotePlace locate_http(Url url) {
   return {std::make_shared<HttpOrigin>(std::move(url)), file};
 }
 
-RemotePlace locate_s3(const Url& url) {
+RemotePlace locate_s3(const Url& url, const RemoteSettings& settings) {
   const std::string path = url.path.empty() ? "" : url.path.substr(1);
   const auto [prefix, file] = split(path);
   if (!file.empty() && file.find('{') == std::string::npos) {
-    auto below = std::make_shared<S3Origin>(url.host, path + "/");
+    auto below = std::make_shared<S3Origin>(url.host, path + "/", settings.endpoint);
     if (!below->list().empty()) return {below, ""};
   }
-  return {std::make_shared<S3Origin>(url.host, prefix), file};
+  return {std::make_shared<S3Origin>(url.host, prefix, settings.endpoint), file};
 }
 
 }  // namespace
@@ -75,9 +75,9 @@ std::vector<RemoteFile> find_all(const Origin& origin, const std::vector<std::st
   return found;
 }
 
-RemotePlace locate_url(std::string_view text) {
+RemotePlace locate_url(std::string_view text, const RemoteSettings& settings) {
   const Url url = parse_url(text);
-  if (url.scheme == "s3") return locate_s3(url);
+  if (url.scheme == "s3") return locate_s3(url, settings);
   if (url.scheme == "http" || url.scheme == "https") return locate_http(url);
   fail(without_secrets(text), "expected a URL that begins with https://, http:// or s3://, found ",
        url.scheme, "://; copy the dataset here first, for instance with rclone");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/remote/exchange.h"
+#include "formats/remote/settings.h"
 
 namespace feedrate::formats {
 
@@ -30,9 +31,9 @@ class Origin {
   virtual std::vector<RemoteFile> list() const = 0;
   /// Size and version of one object; nothing where there is none. Throws Error for other answers.
   virtual std::optional<RemoteFile> find(const std::string& name) const = 0;
-  /// True when list() costs about as much as find().
   /// Why find() and list() do not know this object, as a sentence.
   virtual std::string absence(const std::string& name) const = 0;
+  /// True when list() costs about as much as find().
   virtual bool lists_cheaply() const = 0;
 };
 
@@ -46,6 +47,6 @@ struct RemotePlace {
 };
 
 /// Looks at what a URL names. Throws Error without secrets: no such host, no such object.
-RemotePlace locate_url(std::string_view url);
+RemotePlace locate_url(std::string_view url, const RemoteSettings& settings);
 
 }  // namespace feedrate::formats

@@ -30,11 +30,13 @@ void leave_to_parent(std::shared_ptr<Fetcher> fetcher) {
 
 }  // namespace
 
-RemoteObject::RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file)
+RemoteObject::RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file,
+                           const RemoteSettings& settings)
     : origin_(std::move(origin)),
       file_(std::move(file)),
+      settings_(settings),
       process_(::getpid()),
-      fetcher_(Fetcher::of_process()) {
+      fetcher_(Fetcher::of_process(settings_.connections)) {
   const std::uint64_t size = file_.version.size;
   if (size == 0) return;
   void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
@@ -61,7 +63,7 @@ std::uint64_t RemoteObject::version() const { return version_number(file_.versio
 void RemoteObject::start_again_after_fork() {
   if (process_ == ::getpid()) return;
   leave_to_parent(std::move(fetcher_));
-  fetcher_ = Fetcher::of_process();
+  fetcher_ = Fetcher::of_process(settings_.connections);
   process_ = ::getpid();
   for (auto at = parts_.begin(); at != parts_.end();) {
     const auto next = std::next(at);
@@ -87,8 +89,7 @@ void RemoteObject::ask(Bytes part) noexcept {
       if (at->second.state != State::failed) set_asked(at, at->second.asked + 1);
       return;
     }
-    if (bytes_ahead.load(std::memory_order_relaxed) + part.size() >
-        remote_settings().read_ahead_bytes) {
+    if (bytes_ahead.load(std::memory_order_relaxed) + part.size() > settings_.read_ahead_bytes) {
       return;
     }
     set_asked(fetch(range, false), 1);

@@ -13,6 +13,7 @@
 #include "formats/io/late_bytes.h"
 #include "formats/remote/fetcher.h"
 #include "formats/remote/origin.h"
+#include "formats/remote/settings.h"
 
 namespace feedrate::formats {
 
@@ -20,7 +21,8 @@ namespace feedrate::formats {
 class RemoteObject final : public LateBytes {
  public:
   /// Takes addresses for the whole object, and no memory.
-  RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file);
+  RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file,
+               const RemoteSettings& settings);
   ~RemoteObject() override;
 
   std::uint64_t version() const override;
@@ -55,6 +57,7 @@ class RemoteObject final : public LateBytes {
 
   const std::shared_ptr<const Origin> origin_;
   const RemoteFile file_;
+  const RemoteSettings settings_;
   Bytes map_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -16,16 +16,14 @@ constexpr std::chrono::minutes renewed_before_end{5};
 
 }  // namespace
 
-S3Origin::S3Origin(std::string bucket, std::string prefix)
+S3Origin::S3Origin(std::string bucket, std::string prefix, const std::optional<std::string>& given)
     : bucket_(std::move(bucket)), prefix_(std::move(prefix)), region_(aws_region()) {
-  const std::string endpoint = s3_endpoint();
+  const std::string endpoint = given ? *given : s3_endpoint();
   // A dot in a bucket's name does not fit the certificate of *.s3.amazonaws.com.
   bucket_in_path_ = !endpoint.empty() || bucket_.find('.') != std::string::npos;
   endpoint_ =
       parse_url(endpoint.empty() ? join("https://s3.", region_, ".amazonaws.com") : endpoint);
-  if (endpoint_.scheme != "http" && endpoint_.scheme != "https") {
-    fail(without_secrets(endpoint), "expected an endpoint that begins with https:// or http://");
-  }
+  check_endpoint(endpoint_.text());
   while (endpoint_.path.ends_with('/')) endpoint_.path.pop_back();
   if (!bucket_in_path_) endpoint_.host = join(bucket_, ".", endpoint_.host);
 }

@@ -13,9 +13,9 @@ namespace feedrate::formats {
 
 class S3Origin final : public Origin {
  public:
-  /// Credentials, region and endpoint are those that AWS's tools would find. `prefix` is empty or ends
-  /// with a slash.
-  S3Origin(std::string bucket, std::string prefix);
+  /// Credentials and region are those that AWS's tools would find, and the endpoint, where none is given.
+  /// `prefix` is empty or ends with a slash.
+  S3Origin(std::string bucket, std::string prefix, const std::optional<std::string>& endpoint);
 
   std::string shown() const override;
   HttpRequest request(const std::string& name) const override;

@@ -55,7 +55,8 @@ timespec time_of(const ObjectVersion& version) {
 
 }  // namespace
 
-StandIn::StandIn(const std::shared_ptr<const Origin>& origin, const std::vector<RemoteFile>& files)
+StandIn::StandIn(const std::shared_ptr<const Origin>& origin, const std::vector<RemoteFile>& files,
+                 const RemoteSettings& settings)
     : process_(::getpid()) {
   make_place();
   directory_ = place_ / name_of(origin->shown());
@@ -63,7 +64,7 @@ StandIn::StandIn(const std::shared_ptr<const Origin>& origin, const std::vector<
   name_ = std::make_unique<ShownAs>(directory_, origin->shown());
   try {
     for (const RemoteFile& file : files) {
-      if (file.name != "." && file.name != "..") add(origin, file);
+      if (file.name != "." && file.name != "..") add(origin, file, settings);
     }
     const timespec none[] = {{0, 0}, {0, 0}};  // the directory's: that of its making says nothing
     ::utimensat(AT_FDCWD, directory_.c_str(), none, 0);
@@ -101,7 +102,8 @@ void StandIn::make_place() {
   fail(temporary, "cannot make a directory here: others are removed at once");
 }
 
-void StandIn::add(const std::shared_ptr<const Origin>& origin, const RemoteFile& file) {
+void StandIn::add(const std::shared_ptr<const Origin>& origin, const RemoteFile& file,
+                  const RemoteSettings& settings) {
   const fs::path path = directory_ / file.name;
   const Descriptor made(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -114,7 +116,7 @@ void StandIn::add(const std::shared_ptr<const Origin>& origin, const RemoteFile&
   if (::futimens(made.number(), times) != 0) fail_errno(path, "cannot set the time of", errno);
   struct stat status {};
   if (::fstat(made.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
-  objects_.push_back(std::make_shared<RemoteObject>(origin, file));
+  objects_.push_back(std::make_shared<RemoteObject>(origin, file, settings));
   const FileId id{status.st_dev, status.st_ino};
   files_.push_back(std::make_unique<LateFile>(id, objects_.back()));
 }

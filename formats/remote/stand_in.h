@@ -10,6 +10,7 @@
 #include "formats/io/file.h"
 #include "formats/io/late_bytes.h"
 #include "formats/remote/origin.h"
+#include "formats/remote/settings.h"
 
 namespace feedrate::formats {
 
@@ -18,7 +19,8 @@ class RemoteObject;
 /// Removed when it is destroyed. A process that is killed leaves its own, which a later one removes.
 class StandIn {
  public:
-  StandIn(const std::shared_ptr<const Origin>& origin, const std::vector<RemoteFile>& files);
+  StandIn(const std::shared_ptr<const Origin>& origin, const std::vector<RemoteFile>& files,
+          const RemoteSettings& settings);
   ~StandIn();
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;
@@ -30,7 +32,8 @@ class StandIn {
 
  private:
   void make_place();
-  void add(const std::shared_ptr<const Origin>& origin, const RemoteFile& file);
+  void add(const std::shared_ptr<const Origin>& origin, const RemoteFile& file,
+           const RemoteSettings& settings);
 
   std::filesystem::path place_;      // of this process alone
   std::filesystem::path directory_;  // in it, with the name of the server's

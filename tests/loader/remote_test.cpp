@@ -9,6 +9,7 @@
 #include "formats/container.h"
 #include "formats/dataset.h"
 #include "formats/remote/fetcher.h"
+#include "formats/remote/settings.h"
 #include "loader/recipe.h"
 #include "tests/loader/batches.h"
 #include "tests/support/expect_error.h"

@@ -7,7 +7,7 @@ import typing
 import unittest
 
 import feedrate
-from feedrate._settings import OF_RUNS, SETTINGS
+from feedrate._settings import OF_RUNS, REMOTE_SETTINGS, SETTINGS
 from support import mnist, shell
 
 
@@ -37,7 +37,8 @@ class UnitSettings(unittest.TestCase):
         with open(path) as file:
             stub = file.read()
         found = dict(re.findall(r"^    (\w+): (.*)$", stub, re.MULTILINE))
-        self.assertEqual(found, {name: row["type"] for name, row in SETTINGS.items() if name != "recipe"})
+        every = SETTINGS | REMOTE_SETTINGS
+        self.assertEqual(found, {name: row["type"] for name, row in every.items() if name != "recipe"})
         self.assertTrue(set(OF_RUNS) < set(found))
 
     def test_defaults_and_limits_are_accepted_and_what_is_beyond_is_refused(self):

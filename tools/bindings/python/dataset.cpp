@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "formats/base/kind.h"
+#include "formats/remote/url.h"
+#include "formats/remote_dataset.h"
 #include "loader/read_pixels.h"
 #include "loader/render_view.h"
 #include "tools/bindings/python/native.hpp"
+#include "tools/bindings/python/values.hpp"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -18,10 +22,37 @@ namespace nb = nanobind;
 
 namespace {
 
-OpenDataset open(const nb::bytes& path) {
+/// Of a dataset of a server.
+RemoteSettings read(const nb::kwargs& given) {
+  RemoteSettings settings = remote_settings();
+  std::vector<std::string_view> names;
+  for_each_setting(settings, [&](const Setting& row, auto& value) {
+    names.push_back(row.name);
+    const nb::str name = text(row.name);
+    if (given.contains(name)) read_python(row, given[name], value);
+  });
+  for (const auto& [key, value] : given) {
+    const std::string name = utf8(key).value_or(shown(key));
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw nb::type_error(unknown_kind("setting", name, names).c_str());
+  }
+  return settings;
+}
+
+OpenDataset open(const nb::bytes& path, const nb::kwargs& given) {
   const std::string name(path.c_str(), path.size());
+  const RemoteSettings settings = checked([&] { return read(given); });
   const OthersRun others_run;
-  return {open_dataset(name)};
+  return {url_scheme(name).empty() ? open_dataset(name) : open_url(name, settings)};
+}
+
+nb::list remote_rows() {
+  nb::list all;
+  const RemoteSettings usual;
+  for_each_setting(usual, [&](const Setting& row, const auto& value) {
+    all.append(described(typed(row, value), python_value(row, value)));
+  });
+  return all;
 }
 
 nb::list texts(const std::vector<std::string>& all) {
@@ -132,7 +163,11 @@ void add_dataset(nb::module_& module) {
       .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.members.empty(); })
       .def("place", &place, nb::arg("index"),
            nb::sig("def place(self, index: int) -> tuple[str, int]"), "(file, offset in bytes)");
-  module.def("open", &open, nb::arg("path"));
+  module.def("open", &open, nb::arg("path"), nb::arg("settings"),
+             nb::sig("def open(path: bytes, **settings: object) -> Dataset"));
+  module.def("remote_settings", &remote_rows,
+             nb::sig("def remote_settings() -> list[dict[str, object]]"),
+             "The settings of datasets of servers: what is to be known of each.");
 }
 
 }  // namespace feedrate::tools

@@ -115,16 +115,7 @@ nb::list rows() {
   nb::list all;
   const LoaderSettings defaults;
   for_each_keyword(defaults, [&](const Setting& row, const auto& usual) {
-    nb::dict described;
-    described["name"] = text(row.name);
-    described["shell"] = text(spelled(row, Spelling::shell));
-    described["type"] = text(python_type(row));
-    described["default"] = python_value(row, usual);
-    described["sentence"] = text(row.sentence);
-    described["detail"] = text(row.detail);
-    if (row.kind == SettingKind::whole) described["min"] = row.min;
-    if (row.kind == SettingKind::whole && row.max != Setting::unlimited) described["max"] = row.max;
-    all.append(described);
+    all.append(described(row, python_value(row, usual)));
   });
   return all;
 }

@@ -178,6 +178,19 @@ std::size_t word_of(const Setting& row, nb::handle given) {
                    nearest.empty() ? "" : join("; did you mean ", nearest, "?")));
 }
 
+nb::dict described(const Setting& row, const nb::object& usual) {
+  nb::dict all;
+  all["name"] = text(row.name);
+  all["shell"] = text(spelled(row, Spelling::shell));
+  all["type"] = text(python_type(row));
+  all["default"] = usual;
+  all["sentence"] = text(row.sentence);
+  all["detail"] = text(row.detail);
+  if (row.kind == SettingKind::whole) all["min"] = row.min;
+  if (row.kind == SettingKind::whole && row.max != Setting::unlimited) all["max"] = row.max;
+  return all;
+}
+
 std::string python_type(const Setting& row) {
   const std::string type = type_of_a_value(row);
   if (!row.optional) return type;

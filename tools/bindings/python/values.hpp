@@ -95,6 +95,9 @@ nanobind::object python_value(const formats::Setting& row, const std::optional<V
   return row.nothing.empty() ? nanobind::none() : python_value(row, std::string(row.nothing));
 }
 
+/// What Python is to know of a setting, which is typed.
+nanobind::dict described(const formats::Setting& row, const nanobind::object& usual);
+
 /// The type as Python's annotations write it: "Literal['u8', 'f32', 'f16']", "int | None".
 std::string python_type(const formats::Setting& row);
 

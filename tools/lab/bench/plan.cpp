@@ -290,6 +290,14 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
     if (is_trainer_alone(row.kind)) add("--resident");
     if (row.kind == compute_kind) add("--no-upload");
   }
+  RemoteSettings usual, remote = options.remote;
+  const std::vector<BoundSetting> usually = bound_settings(usual);
+  const std::vector<BoundSetting> given = bound_settings(remote);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].value != usually[i].value) {
+      add(spelled(given[i].row, Spelling::shell), given[i].value);
+    }
+  }
   add("--", row.dataset);  // a name may begin with a dash
   return words;
 }

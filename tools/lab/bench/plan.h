@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/pixels/image.h"
+#include "formats/remote/settings.h"
 #include "tools/lab/advise/published_rate.h"
 #include "tools/lab/bench/condition.h"
 #include "tools/lab/bench/emulation.h"
@@ -38,6 +39,7 @@ struct BenchOptions {
   double seconds = 2;  // of each repeat
   double decide = 0;   // seconds of further rounds, as long as differences are undecided
   std::uint64_t seed = 1;
+  formats::RemoteSettings remote;
 };
 
 /// One of the datasets to measure, as rows describe it.

@@ -75,6 +75,7 @@ void for_each_setting(Options& of, const Visit& visit) {
         of.decide);
   visit(formats::row_of(device, device.compute_threads), of.compute_threads);
   visit(loader::seed_row, of.seed);
+  for_each_setting(of.remote, visit);
 }
 
 }  // namespace feedrate::tools

@@ -20,6 +20,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 #include "trainer/networks/network.h"
 
 namespace feedrate::tools {
@@ -201,6 +202,7 @@ std::function<int()> prepare_advise(CLI::App& app) {
               .range = above_zero},
              options->seconds);
   add_option(app, seed_row, training.seed);
+  add_remote_options(app);
   add_json(app, options->json);
   return [options] {
     const GracefulStop graceful;

@@ -264,6 +264,7 @@ std::vector<std::filesystem::path> planned_paths(const std::filesystem::path& pl
 int run_bench(const BenchRequest& options) {
   BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   bench.rates = known_rates(options.rates);
+  remote_settings() = bench.remote;
   if (options.dry_run) return show_plan(options, bench);
   Results results(options);
   std::optional<MachineLock> alone;

@@ -22,6 +22,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 #include "tools/program/cluster/convert_ranks.h"
 #include "tools/program/cluster/own_part.h"
 #include "tools/program/commands/convert_report.h"
@@ -352,6 +353,7 @@ std::function<int()> prepare_convert(CLI::App& app) {
                "Index JPEGs, so that crops are decoded faster (as 'feedrate index --crops')");
   app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
   add_threads(app, options->threads, "Encoding threads (default: every core)");
+  add_remote_options(app);
   for (CLI::Option* other : app.get_options()) {
     if (other != join_option && other != app.get_help_ptr()) join_option->excludes(other);
   }

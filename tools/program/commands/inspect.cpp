@@ -12,6 +12,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 #include "tools/program/commands/inspect_report.h"
 
 namespace feedrate::tools {
@@ -66,6 +67,7 @@ std::function<int()> prepare_inspect(CLI::App& app) {
   add_output(app,
              {.name = "--sheet", .description = "Draw images of every class into this PNG file"},
              options->sheet);
+  add_remote_options(app);
   add_json(app, options->json);
   return [options] { return run_inspect(*options); };
 }

@@ -26,6 +26,7 @@
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/order_options.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 #include "tools/program/commands/load_watch.h"
 #include "tools/program/commands/log_options.h"
 #include "trainer/settings.h"
@@ -252,6 +253,7 @@ std::function<int()> prepare_load(CLI::App& app) {
   add_order_options(app, *options);
   add_source_options(app, *options);
   add_load_outputs(app, *options);
+  add_remote_options(app);
   app.callback([options, &app] { check_options(*options, app.count("--epochs") > 0); });
   return [options] { return run_load(*options); };
 }

@@ -16,6 +16,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 #include "tools/program/commands/shape_fields.h"
 
 namespace feedrate::tools {
@@ -171,6 +172,7 @@ std::function<int()> prepare_mean(CLI::App& app) {
     if (!options->out.empty()) mean_format(options->out);
   });
   add_threads(app, options->threads, "Decoding threads (default: every core)");
+  add_remote_options(app);
   add_json(app, options->json);
   return [options] { return run_mean(*options); };
 }

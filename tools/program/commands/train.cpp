@@ -11,6 +11,7 @@
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/order_options.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 #include "tools/program/commands/log_options.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/optimizers/optimizer.h"
@@ -175,6 +176,7 @@ std::function<int()> prepare_train(CLI::App& app) {
   add_machine_options(app, request);
   add_recipe_options(app, request);
   add_train_outputs(app, *options);
+  add_remote_options(app);
   return [options] { return run_train(*options); };
 }
 

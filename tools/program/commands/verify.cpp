@@ -20,6 +20,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -278,6 +279,7 @@ std::function<int()> prepare_verify(CLI::App& app) {
   add_input(app, "--against", options->against, "Compare with this dataset and show what differs")
       ->type_name("PATH");
   add_threads(app, options->threads, "Decoding threads (default: every core)");
+  add_remote_options(app);
   add_json(app, options->json);
   return [options] { return run_verify(*options); };
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "formats/remote/settings.h"
 #include "loader/settings.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
@@ -32,6 +33,7 @@ class UnitSettingsFaces : public ::testing::Test {
   void open(std::string_view name) {
     command_ = &command(name);
     page_ = page_of(*command_);
+    operand_ = name == "convert" ? "mnist" : "lenet";  // a source; a path or a network
   }
 
   /// The command has the option that the row describes, and refuses what the row refuses.
@@ -57,8 +59,7 @@ class UnitSettingsFaces : public ::testing::Test {
 
   void expect_limits(const std::string& name, const Setting& row) const {
     const auto refused = [&](const std::string& value) {
-      std::vector<std::string> words{value, name,
-                                     "lenet"};  // the last one, a path or a network, first
+      std::vector<std::string> words{value, name, operand_};  // the last one first
       expect_error([&] { prepared(*command_).app->parse(words); },
                    {refusal(row, join("'", value, "'"))});
     };
@@ -72,6 +73,7 @@ class UnitSettingsFaces : public ::testing::Test {
 
  private:
   const Command* command_ = nullptr;
+  std::string operand_;
   Page page_;
 };
 
@@ -98,6 +100,15 @@ TEST_F(UnitSettingsFaces, a_device_is_set_in_the_same_way_wherever_something_is_
   for (const BoundSetting& one : bound_settings(device)) expect_option(one.row, one.value);
 }
 
+TEST_F(UnitSettingsFaces, servers_are_set_in_the_same_way_wherever_a_url_may_stand) {
+  RemoteSettings remote;
+  for (const char* name :
+       {"load", "train", "bench", "verify", "inspect", "mean", "advise", "convert"}) {
+    open(name);
+    for (const BoundSetting& one : bound_settings(remote)) expect_option(one.row, one.value);
+  }
+}
+
 TEST_F(UnitSettingsFaces, plans_and_options_of_bench_take_the_same_values) {
   open("bench");
   const testing::TempDirectory directory;
@@ -119,7 +130,9 @@ TEST_F(UnitSettingsFaces, plans_and_options_of_bench_take_the_same_values) {
   });
   for (const BoundSetting& one : bound_settings(options)) {
     expect_option(one.row, one.value);
-    plan_refuses(one.row.name, "-1", refusal(one.row, "-1"));
+    const bool is_text = one.row.kind == SettingKind::name;
+    plan_refuses(one.row.name, "-1",
+                 is_text ? "expected a name in quotes, found -1" : refusal(one.row, "-1"));
   }
 }
 

@@ -16,6 +16,7 @@ using namespace formats;
 
 namespace {
 
+using namespace std::chrono_literals;
 using nlohmann::json;
 using testing::Fault;
 using testing::feedrate;
@@ -127,6 +128,27 @@ TEST_F(CommandsRemote, secrets_of_a_url_are_told_nowhere) {
         << words.front() << said.output << said.errors;
   }
   EXPECT_EQ(read_text(log).find("secret"), std::string::npos);
+}
+
+TEST_F(CommandsRemote, connections_are_those_allowed) {
+  server_.set_faults([](const ServedRequest&) { return Fault{.delay = 5ms}; });
+  const Said said = feedrate({"load", url(), "--connections", "2", "--batch", "8", "--json"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_LE(json::parse(said.output).at("remote").at("connections"), 2);
+  const Said refused = feedrate({"load", "s3://bucket/set/", "--endpoint", "ftp://me:secret@host"});
+  EXPECT_EQ(refused.code, exit_misused);
+  EXPECT_NE(refused.errors.find("--endpoint: ftp://host: expected a URL"), std::string::npos)
+      << refused.errors;
+}
+
+TEST_F(CommandsRemote, bench_hands_them_to_its_processes) {
+  server_.set_faults([](const ServedRequest&) { return Fault{.delay = 2ms}; });
+  const std::uint64_t before = server_.connections();
+  const Said said = feedrate({"bench", url(), "--threads", "1", "--connections", "1", "--repeat",
+                              "1", "--seconds", "0.1", "--json", "--beside-others"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_NE(said.output.find("--connections 1"), std::string::npos) << said.output;
+  EXPECT_GT(server_.connections(), before);
 }
 
 TEST_F(CommandsRemote, training_learns_the_same) {

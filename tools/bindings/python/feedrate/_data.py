@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Generic, Iterator, Mapping, NamedTuple, S
 
 from feedrate import _native
 from feedrate._errors import DataError
+from feedrate._settings import REMOTE_SETTINGS, takes_settings
 
 if TYPE_CHECKING:
-    from typing_extensions import CapsuleType, TypeVar
+    from typing_extensions import CapsuleType, TypeVar, Unpack
+
+    from feedrate._keywords import RemoteKeywords
 
     Part = TypeVar("Part", default=Any)
     Number = TypeVar("Number", int, float)
@@ -221,11 +224,17 @@ class Sample(NamedTuple):
 class Dataset:
     """A dataset on disk, opened by `feedrate.open`. Any thread may read it."""
 
-    def __init__(self, native: _native.Dataset, mixed: list[tuple[str, float]] | None = None) -> None:
+    def __init__(
+        self,
+        native: _native.Dataset,
+        mixed: list[tuple[Dataset, float]] | None = None,
+        settings: RemoteKeywords | None = None,
+    ) -> None:
         if not isinstance(native, _native.Dataset):
             raise TypeError(f"a Dataset is made by feedrate.open(path); found {reprlib.repr(native)}")
         self._native = native
         self._mixed = mixed
+        self._settings = settings or {}
         self._info = cast(DatasetInfo, native.info())
         self._targets: list[int] | None = None
 
@@ -282,23 +291,31 @@ class Dataset:
         return f"feedrate.Dataset({info['path']!r}: {info['images']} images, {info['format']})"
 
     def __reduce__(self) -> Any:
-        return (open, (self._info["path"],)) if self._mixed is None else (_mix_again, (self._mixed,))
+        if self._mixed is not None:
+            return _mix_again, (self._mixed,)
+        return _open_again, (self._info["path"], self._settings)
 
 
-def open(path: str | bytes | os.PathLike[str]) -> Dataset:
+@takes_settings(table=REMOTE_SETTINGS, returns=Dataset)
+def open(path: str | bytes | os.PathLike[str], **settings: Unpack[RemoteKeywords]) -> Dataset:
     """Opens a dataset in any format that Feedrate reads: a directory, a file of another tool, or a URL
     (http, https, s3) of either in recordio, tfrecord, webdataset, parquet or mds.
 
     Raises FileNotFoundError where there is nothing, and DataError where there is no dataset or one
-    that is damaged."""
+    that is damaged. The settings are those of URLs:
+    """
     name = as_path(path)
     if not _is_url(name) and not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     try:
-        return Dataset(_native.open(os.fsencode(name)))
+        return Dataset(_native.open(os.fsencode(name), **settings), settings=settings)
     except DataError as error:
         file = error.file or os.fsdecode(name)
         raise DataError(str(error), file, error.sample, error.byte) from None
+
+
+def _open_again(path: str, settings: RemoteKeywords) -> Dataset:
+    return open(path, **settings)
 
 
 def _is_url(name: str | bytes) -> bool:
@@ -338,9 +355,9 @@ def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:
         raise ValueError("mix: a mix cannot be a part of one; name its datasets instead")
     weights: list[Any] = list(datasets.values())
     native = _native.mix([member._native for member in members], weights)
-    return Dataset(native, [(one.info["path"], float(weight)) for one, weight in zip(members, weights)])
+    return Dataset(native, [(one, float(weight)) for one, weight in zip(members, weights)])
 
 
-def _mix_again(mixed: list[tuple[str, float]]) -> Dataset:
+def _mix_again(mixed: list[tuple[Dataset, float]]) -> Dataset:
     """A mix from a pickle. Of datasets, since a path may come twice."""
-    return mix({open(path): weight for path, weight in mixed})
+    return mix({dataset: weight for dataset, weight in mixed})

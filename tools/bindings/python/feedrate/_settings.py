@@ -8,15 +8,18 @@ from typing import Any, Callable, Literal, Sequence, TypeVar, cast
 
 from feedrate import _native
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 SETTINGS: dict[str, dict[str, Any]] = {row["name"]: row for row in cast(Any, _native.settings())}
+REMOTE_SETTINGS: dict[str, dict[str, Any]] = {row["name"]: row for row in cast(Any, _native.remote_settings())}
 
 # A loader of epochs has these in a way of its own.
 OF_RUNS = ("batch", "decode", "epochs", "rank", "ranks")
 
 
-def takes_settings(without: Sequence[str] = ()) -> Callable[[_Function], _Function]:
+def takes_settings(
+    without: Sequence[str] = (), table: dict[str, dict[str, Any]] = SETTINGS, returns: Any = None
+) -> Callable[[_Function], _Function]:
     """A decorator that makes the settings of the table out of a function's `**settings`, but for those
     that it has itself: in its signature and in its documentation."""
 
@@ -25,12 +28,13 @@ def takes_settings(without: Sequence[str] = ()) -> Callable[[_Function], _Functi
         own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
         rows = [
             row
-            for name, row in SETTINGS.items()
+            for name, row in table.items()
             if name not in signature.parameters and name not in without
         ]
         own += map(_parameter, rows)
         function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
-        function.__annotations__ = {one.name: one.annotation for one in own[1:]} | {"return": None}
+        first = 1 if own[0].name == "self" else 0
+        function.__annotations__ = {one.name: one.annotation for one in own[first:]} | {"return": returns}
         lines = [inspect.cleandoc(function.__doc__ or ""), *map(_described, rows)]
         function.__doc__ = "\n".join(lines)
         return function

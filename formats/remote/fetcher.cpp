@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds adjusted_every{200};
 constexpr int longest_poll_ms = 1000;
 
 struct Counters {
-  std::atomic<std::uint64_t> requests{0}, repeated{0}, bytes{0}, nanoseconds{0};
+  std::atomic<std::uint64_t> requests{0}, repeated{0}, bytes{0}, nanoseconds{0}, cached{0};
   std::atomic<unsigned> connections{0};
 };
 
@@ -50,13 +50,25 @@ OfProcess& of_this_process() {
 
 RemoteCounts remote_counts() {
   const Counters& all = counters();
-  return {all.requests.load(), all.repeated.load(), all.bytes.load(), all.nanoseconds.load(),
-          all.connections.load()};
+  return {.requests = all.requests.load(),
+          .repeated = all.repeated.load(),
+          .bytes = all.bytes.load(),
+          .nanoseconds = all.nanoseconds.load(),
+          .cached_bytes = all.cached.load(),
+          .connections = all.connections.load()};
 }
 
 RemoteCounts RemoteCounts::since(const RemoteCounts& earlier) const {
-  return {requests - earlier.requests, repeated - earlier.repeated, bytes - earlier.bytes,
-          nanoseconds - earlier.nanoseconds, connections};
+  return {.requests = requests - earlier.requests,
+          .repeated = repeated - earlier.repeated,
+          .bytes = bytes - earlier.bytes,
+          .nanoseconds = nanoseconds - earlier.nanoseconds,
+          .cached_bytes = cached_bytes - earlier.cached_bytes,
+          .connections = connections};
+}
+
+void count_cached(std::uint64_t bytes) {
+  counters().cached.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 std::shared_ptr<Fetcher> Fetcher::of_process(unsigned connections) {

@@ -20,15 +20,18 @@ namespace feedrate::formats {
 
 /// What was fetched: since the process started, or, as a difference, since an earlier moment.
 struct RemoteCounts {
-  std::uint64_t requests = 0;     // sent, with those repeated
-  std::uint64_t repeated = 0;     // because of a failure that may pass
-  std::uint64_t bytes = 0;        // of ranges that arrived whole
-  std::uint64_t nanoseconds = 0;  // between sending and the last byte, over all ranges
-  unsigned connections = 0;       // the most that were used at once, ever
+  std::uint64_t requests = 0;      // sent, with those repeated
+  std::uint64_t repeated = 0;      // because of a failure that may pass
+  std::uint64_t bytes = 0;         // of ranges that arrived whole
+  std::uint64_t nanoseconds = 0;   // between sending and the last byte, over all ranges
+  std::uint64_t cached_bytes = 0;  // read from a cache of this machine
+  unsigned connections = 0;        // the most that were used at once, ever
 
   RemoteCounts since(const RemoteCounts& earlier) const;
 };
 RemoteCounts remote_counts();
+/// Counts bytes that a cache gave.
+void count_cached(std::uint64_t bytes);
 
 /// A range to fetch. `owner` names it in Fetcher::forget().
 struct Fetch {

@@ -12,6 +12,7 @@
 #include "formats/base/error.h"
 #include "formats/base/pages.h"
 #include "formats/base/stop.h"
+#include "formats/remote/url.h"
 
 namespace feedrate::formats {
 namespace {
@@ -39,6 +40,11 @@ RemoteObject::RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file
       fetcher_(Fetcher::of_process(settings_.connections)) {
   const std::uint64_t size = file_.version.size;
   if (size == 0) return;
+  if (settings_.cache_dir) {
+    auto directory = CacheDirectory::of_process(*settings_.cache_dir, settings_.cache_size);
+    cache_ = std::make_unique<CachedObject>(
+        std::move(directory), without_secrets(origin_->request(file_.name).url), file_.version);
+  }
   void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) {
@@ -54,6 +60,7 @@ RemoteObject::~RemoteObject() {
     leave_to_parent(std::move(fetcher_));
   }
   while (!parts_.empty()) drop(parts_.begin());
+  drop_blocks();
   if (!map_.empty()) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
 }
 
@@ -65,6 +72,7 @@ void RemoteObject::start_again_after_fork() {
   leave_to_parent(std::move(fetcher_));
   fetcher_ = Fetcher::of_process(settings_.connections);
   process_ = ::getpid();
+  drop_blocks();
   for (auto at = parts_.begin(); at != parts_.end();) {
     const auto next = std::next(at);
     if (at->second.state == State::coming) drop(at);
@@ -112,15 +120,17 @@ void RemoteObject::hold(Bytes part) {
   }
   if (at->second.asked != 0) set_asked(at, at->second.asked - 1);
   ++at->second.holds;
-  if (at->second.state == State::coming) {
+  while (at->second.state == State::coming || at->second.state == State::kept) {
+    if (at->second.state == State::kept) {
+      copy_from_cache(at, lock);
+      continue;
+    }
     const Fetcher::Waiting waiting(*fetcher_);
-    while (at->second.state == State::coming) {
-      changed_.wait_for(lock, looks_for_stop_every);
-      if (at->second.state == State::coming && stop_requested()) {
-        --at->second.holds;
-        lock.unlock();
-        throw_if_stop_requested();
-      }
+    changed_.wait_for(lock, looks_for_stop_every);
+    if (at->second.state == State::coming && stop_requested()) {
+      --at->second.holds;
+      lock.unlock();
+      throw_if_stop_requested();
     }
   }
   if (at->second.state == State::here) return;
@@ -151,6 +161,38 @@ void RemoteObject::let_go() {
 RemoteObject::Parts::iterator RemoteObject::fetch(Range range, bool urgent) {
   const auto at = parts_.try_emplace(range).first;
   longest_ = std::max(longest_, range.second - range.first);
+  begin(at, urgent);
+  return at;
+}
+
+// Starts to bring the part into the cache, where it is not there already, or else into the map.
+void RemoteObject::begin(Parts::iterator at, bool urgent) {
+  const Range range = at->first;
+  Part& part = at->second;
+  part.state = State::coming;
+  part.missing = 0;
+  part.bypasses = false;
+  if (cache_ == nullptr) return get(range, urgent);
+  const std::uint64_t first = range.first / CachedObject::block_bytes;
+  const std::uint64_t last = (range.second - 1) / CachedObject::block_bytes;
+  if (!cache_->may_grow()) {
+    for (std::uint64_t block = first; block <= last; ++block) {
+      if (!cache_->has(block)) return get(range, urgent);
+    }
+  }
+  for (std::uint64_t block = first; block <= last; ++block) {
+    const bool is_coming = blocks_.contains(block);
+    if (!is_coming && cache_->has(block)) continue;
+    if (!is_coming) get_block(block, urgent);
+    blocks_[block].parts.push_back(range);
+    ++part.missing;
+  }
+  if (part.missing != 0) return;
+  part.state = State::kept;
+  cache_->read_ahead({range.first, range.second - range.first});
+}
+
+void RemoteObject::get(Range range, bool urgent) {
   Fetch fetch;
   fetch.owner = this;
   fetch.request = [this] { return origin_->request(file_.name); };
@@ -159,7 +201,85 @@ RemoteObject::Parts::iterator RemoteObject::fetch(Range range, bool urgent) {
   fetch.into = const_cast<std::byte*>(map_.data()) + range.first;
   fetch.done = [this, range](const std::string& problem) { arrived(range, problem); };
   fetcher_->add(std::move(fetch), urgent);
-  return at;
+}
+
+void RemoteObject::get_block(std::uint64_t block, bool urgent) {
+  Fetch fetch;
+  fetch.owner = this;
+  fetch.request = [this] { return origin_->request(file_.name); };
+  fetch.version = file_.version;
+  fetch.range = cache_->block(block);
+  Buffer& bytes = blocks_[block].bytes;
+  bytes.resize(fetch.range.size);
+  bytes_ahead.fetch_add(bytes.size(), std::memory_order_relaxed);
+  fetch.into = bytes.data();
+  fetch.done = [this, block](const std::string& problem) { block_arrived(block, problem); };
+  fetcher_->add(std::move(fetch), urgent);
+}
+
+// In the fetcher's thread, as arrived().
+void RemoteObject::block_arrived(std::uint64_t number, std::string problem) {
+  std::unique_lock lock(mutex_);
+  const auto block = blocks_.find(number);
+  lock.unlock();
+  bool is_kept = false;
+  try {
+    is_kept = problem.empty() && cache_->keep(number, block->second.bytes);
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  lock.lock();
+  const std::vector<Range> parts = std::move(block->second.parts);
+  bytes_ahead.fetch_sub(block->second.bytes.size(), std::memory_order_relaxed);
+  blocks_.erase(block);
+  for (const Range& range : parts) {
+    const auto at = parts_.find(range);
+    if (at == parts_.end()) continue;
+    Part& part = at->second;
+    if (!problem.empty()) part.problem = problem;
+    if (!is_kept) part.bypasses = true;
+    if (--part.missing != 0) continue;
+    if (part.problem.empty() && part.bypasses) {
+      get(range, part.holds != 0);
+      continue;
+    }
+    part.state = part.problem.empty() ? State::kept : State::failed;
+    drop_unless_needed(at);
+  }
+  changed_.notify_all();
+}
+
+// The part stays as it is held; others that hold it wait meanwhile.
+void RemoteObject::copy_from_cache(Parts::iterator at, std::unique_lock<std::mutex>& lock) {
+  const Range range = at->first;
+  at->second.state = State::coming;
+  lock.unlock();
+  bool is_right = false;
+  std::string problem;
+  try {
+    is_right = cache_->read({range.first, range.second - range.first},
+                            const_cast<std::byte*>(map_.data()) + range.first);
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  if (is_right) count_cached(range.second - range.first);
+  lock.lock();
+  if (is_right) {
+    at->second.state = State::here;
+  } else if (problem.empty()) {
+    begin(at, true);  // what the cache had was damaged
+  } else {
+    at->second.problem = problem;
+    at->second.state = State::failed;
+  }
+  changed_.notify_all();
+}
+
+void RemoteObject::drop_blocks() {
+  for (const auto& [number, block] : blocks_) {
+    bytes_ahead.fetch_sub(block.bytes.size(), std::memory_order_relaxed);
+  }
+  blocks_.clear();
 }
 
 void RemoteObject::arrived(Range range, const std::string& problem) {

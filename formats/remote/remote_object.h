@@ -1,6 +1,7 @@
 #pragma once
 // An object of a server as late bytes: ranges that are asked for arrive in a map of the whole object,
-// and give their memory back when nobody holds them any more.
+// and give their memory back when nobody holds them any more. With a cache they arrive there, by blocks,
+// and are copied into the map when they are held.
 
 #include <condition_variable>
 #include <cstdint>
@@ -9,8 +10,10 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "formats/io/late_bytes.h"
+#include "formats/remote/cache.h"
 #include "formats/remote/fetcher.h"
 #include "formats/remote/origin.h"
 #include "formats/remote/settings.h"
@@ -36,18 +39,35 @@ class RemoteObject final : public LateBytes {
  private:
   // Begin and end of a range.
   using Range = std::pair<std::uint64_t, std::uint64_t>;
-  enum class State { coming, here, failed };
+  enum class State {
+    coming,
+    kept,  // in the cache alone
+    here,
+    failed
+  };
   struct Part {
     State state = State::coming;
     unsigned holds = 0;
-    unsigned asked = 0;   // as often it is going to be held: counted as read ahead until then
-    std::string problem;  // why it failed
+    unsigned asked = 0;     // as often it is going to be held: counted as read ahead until then
+    unsigned missing = 0;   // blocks that are coming into the cache
+    bool bypasses = false;  // a block found no room there
+    std::string problem;    // why it failed
   };
   using Parts = std::map<Range, Part>;
+  struct ComingBlock {
+    Buffer bytes;
+    std::vector<Range> parts;  // that wait for it
+  };
 
   Range range_of(Bytes part) const;
   Parts::iterator fetch(Range range, bool urgent);
+  void begin(Parts::iterator part, bool urgent);
+  void get(Range range, bool urgent);
+  void get_block(std::uint64_t block, bool urgent);
   void arrived(Range range, const std::string& problem);
+  void block_arrived(std::uint64_t block, std::string problem);
+  void copy_from_cache(Parts::iterator part, std::unique_lock<std::mutex>& lock);
+  void drop_blocks();
   bool is_here(Range range) const;
   void set_asked(Parts::iterator part, unsigned asked);
   void drop_unless_needed(Parts::iterator part);
@@ -62,8 +82,10 @@ class RemoteObject final : public LateBytes {
   std::mutex mutex_;
   std::condition_variable changed_;
   Parts parts_;
-  std::uint64_t longest_ = 0;  // of the ranges so far
-  int process_;                // that fetcher_ works for
+  std::uint64_t longest_ = 0;                    // of the ranges so far
+  std::unique_ptr<CachedObject> cache_;          // null: none
+  std::map<std::uint64_t, ComingBlock> blocks_;  // by their numbers
+  int process_;                                  // that fetcher_ works for
   std::shared_ptr<Fetcher> fetcher_;
 };
 

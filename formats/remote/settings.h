@@ -12,10 +12,13 @@
 namespace feedrate::formats {
 
 inline constexpr std::uint64_t max_connections = 4096;
+inline constexpr std::uint64_t min_cache_size = std::uint64_t{16} << 20;
 
 struct RemoteSettings {
   unsigned connections = 256;
-  std::optional<std::string> endpoint{};  // nothing: what AWS's variables and files say, or AWS
+  std::optional<std::string> endpoint{};   // nothing: what AWS's variables and files say, or AWS
+  std::optional<std::string> cache_dir{};  // nothing: bytes are fetched each time
+  std::uint64_t cache_size = std::uint64_t{64} << 30;
 
   /// Not for users: bytes asked for and not yet used, at most, of all datasets.
   std::uint64_t read_ahead_bytes = std::uint64_t{256} << 20;
@@ -44,6 +47,17 @@ void for_each_setting(Settings& of, const Visit& visit) {
          .sentence = "The server of s3:// URLs; default: AWS_ENDPOINT_URL, or AWS",
          .check = check_endpoint},
         of.endpoint);
+  visit({.name = "cache_dir",
+         .unit = "DIR",
+         .sentence = "Keep what servers send in this directory, for later epochs and runs",
+         .detail = "Processes may share it. A version of an object is asked for anew by each run."},
+        of.cache_dir);
+  visit({.name = "cache_size",
+         .unit = "BYTES",
+         .sentence = "Bytes in --cache-dir, at most; what was used longest ago goes first",
+         .detail = "Nothing goes that a process is using: what does not fit is fetched each time.",
+         .min = min_cache_size},
+        of.cache_size);
 }
 
 }  // namespace feedrate::formats

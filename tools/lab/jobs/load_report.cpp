@@ -120,6 +120,9 @@ std::string remote_text(const RemoteCounts& counts) {
   if (counts.repeated != 0) {
     text += fmt::format("; {} were sent again after a failure", formats::grouped(counts.repeated));
   }
+  if (counts.cached_bytes != 0) {
+    text += fmt::format("; {} came from the cache", bytes_text(counts.cached_bytes));
+  }
   return text + "\n";
 }
 
@@ -207,6 +210,7 @@ void for_each_field(const RemoteCounts& counts, const Field& field) {
   field("requests", counts.requests, {"sent to the server, with those sent again"});
   field("repeated", counts.repeated, {"of these, sent again after a failure that passes"});
   field("bytes", counts.bytes, {"of the ranges that arrived"});
+  field("cached_bytes", counts.cached_bytes, {"read from `--cache-dir` instead"});
   field("connections", counts.connections, {"the most that were used at once"});
   field("seconds_per_request", mean_seconds(counts),
         {"from sending to the last byte, on average", Unit{"s"}, Digits{6}});

@@ -151,6 +151,29 @@ TEST_F(CommandsRemote, bench_hands_them_to_its_processes) {
   EXPECT_GT(server_.connections(), before);
 }
 
+TEST_F(CommandsRemote, a_cache_is_read_in_place_of_the_server_and_cleared) {
+  const std::string cache = (root_ / "cache").string();
+  const auto loaded = [&] {
+    const Said said =
+        feedrate({"load", url(), "--batch", "8", "--json", "--cache-dir", cache, "--epochs", "2"});
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return json::parse(said.output);
+  };
+  const auto here = json::parse(feedrate({"load", local(), "--batch", "8", "--json"}).output);
+  const auto first = loaded(), second = loaded();
+  EXPECT_EQ(first.at("digest"), here.at("digest"));
+  EXPECT_EQ(second.at("digest"), here.at("digest"));
+  EXPECT_EQ(second.at("remote").at("bytes"), 0);
+  EXPECT_GT(second.at("remote").at("cached_bytes"), 0);
+  const auto kept = json::parse(feedrate({"cache", cache, "--json"}).output);
+  EXPECT_GT(kept.at("kept"), 0);
+  EXPECT_TRUE(kept.at("freed").is_null());
+  EXPECT_FALSE(kept.at("objects").at(0).at("in_use"));
+  const Said cleared = feedrate({"cache", cache, "--clear"});
+  EXPECT_NE(cleared.output.find("0 objects"), std::string::npos) << cleared.output;
+  EXPECT_EQ(feedrate({"cache", local()}).code, exit_failed);
+}
+
 TEST_F(CommandsRemote, training_learns_the_same) {
   const auto weights = [&](const std::string& path, const char* name) {
     const std::string file = (root_ / name).string();

@@ -27,7 +27,8 @@ Limit longest_stage(const Figures& figures) {
   const std::array stages{figures.read, figures.decode, figures.augment};
   const auto longest = std::ranges::max_element(stages);
   if (*longest <= 0) return Limit::loader;
-  constexpr std::array limits{Limit::read, Limit::decode, Limit::augment};
+  const std::array limits{figures.remote ? Limit::network : Limit::read, Limit::decode,
+                          Limit::augment};
   return limits.at(static_cast<std::size_t>(longest - stages.begin()));
 }
 
@@ -58,6 +59,7 @@ Limit limit_of(const Figures& figures) {
 Remedy remedy_of(const Figures& figures, Limit limit) {
   if (limit == Limit::unknown || is_fed(limit)) return Remedy::none;
   if (limit == Limit::cores) return Remedy::cores;
+  if (limit == Limit::network) return Remedy::none;  // it is read ahead, whatever the threads
   if (figures.most_threads > figures.threads) return Remedy::none;
   if (figures.threads == 0) return Remedy::first_thread;
   return figures.threads + figures.computing < figures.cores ? Remedy::threads : Remedy::cores;
@@ -66,8 +68,8 @@ Remedy remedy_of(const Figures& figures, Limit limit) {
 }  // namespace
 
 std::string_view name(Limit limit) {
-  constexpr std::array<std::string_view, 8> names = {"trainer", "upload", "read",  "decode",
-                                                     "augment", "loader", "cores", "unknown"};
+  constexpr std::array<std::string_view, 9> names = {
+      "trainer", "upload", "read", "network", "decode", "augment", "loader", "cores", "unknown"};
   return names.at(static_cast<std::size_t>(limit));
 }
 

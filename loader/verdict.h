@@ -15,6 +15,7 @@ enum class Limit : std::uint8_t {
   trainer,  // it gets about all that it can take
   upload,   // the same, but copies to the device hold it up
   read,     // the loader, …
+  network,  // … reading from a server,
   decode,   // … which spends most of its time
   augment,  // … in this stage
   loader,   // the loader; its stages were not measured
@@ -53,7 +54,8 @@ struct Figures {
   unsigned most_threads = 0;        // that were considered and do not deliver clearly more
   unsigned computing = 0;           // threads of the consumer; 1 drives a device
   unsigned cores = 0;               // that all these threads share
-  double read = 0;                  // worker-seconds for an image, waiting for a disk included
+  bool remote = false;              // samples come from a server
+  double read = 0;  // worker-seconds for an image, waiting for a disk or server included
   double decode = 0;
   double augment = 0;
 };

@@ -67,6 +67,12 @@ RemoteCounts RemoteCounts::since(const RemoteCounts& earlier) const {
           .connections = connections};
 }
 
+std::optional<double> RemoteCounts::seconds_per_request() const {
+  const std::uint64_t whole = requests - repeated;
+  if (whole == 0) return std::nullopt;
+  return 1e-9 * static_cast<double>(nanoseconds) / static_cast<double>(whole);
+}
+
 void count_cached(std::uint64_t bytes) {
   counters().cached.fetch_add(bytes, std::memory_order_relaxed);
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct RemoteCounts {
   std::uint64_t cached_bytes = 0;  // read from a cache of this machine
   unsigned connections = 0;        // the most that were used at once, ever
 
+  /// On average, of those that arrived; nothing where none did.
+  std::optional<double> seconds_per_request() const;
   RemoteCounts since(const RemoteCounts& earlier) const;
 };
 RemoteCounts remote_counts();

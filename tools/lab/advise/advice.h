@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/lab/advise/bill.h"
 #include "tools/lab/advise/feeding.h"
 #include "tools/lab/advise/prediction.h"
 
@@ -36,6 +37,7 @@ struct Advice {
   std::vector<Alternative> alternatives;
   std::string network;             // that is fed; "" where there is none
   std::optional<Feeding> feeding;  // of devices that are not here: --for
+  std::optional<Bill> bill;        // of a dataset on a server
 
   /// The alternative that delivers most; among equals the one with the fewest threads, then bytes.
   /// Null when no gain exceeds its doubt.

@@ -6,6 +6,7 @@
 
 #include "formats/base/without_slash.h"
 #include "formats/crops/crop_index.h"
+#include "formats/remote/url.h"
 #include "tools/console/text.h"
 
 namespace feedrate::tools {
@@ -65,8 +66,10 @@ std::filesystem::path Candidate::out(const std::filesystem::path& dataset) const
   for (char& c : suffix) {
     if (c == ' ' || c == ':') c = '-';
   }
+  const bool is_url = !formats::url_scheme(dataset.native()).empty();  // beside it, or here
   std::filesystem::path path =
-      formats::without_slash(std::filesystem::absolute(dataset).lexically_normal());
+      is_url ? without_slash(without_secrets(dataset.native())).filename()
+             : without_slash(std::filesystem::absolute(dataset).lexically_normal());
   path += suffix;
   return path;
 }
@@ -74,7 +77,8 @@ std::filesystem::path Candidate::out(const std::filesystem::path& dataset) const
 std::string Candidate::command(const std::filesystem::path& dataset) const {
   if (crops) return fmt::format("feedrate index {} --crops", shell_word(dataset.string()));
   std::string text = fmt::format("feedrate convert dataset {} --to {} --encode {}",
-                                 shell_word(dataset.string()), container->name(), encoding.name());
+                                 shell_word(without_secrets(dataset.native())), container->name(),
+                                 encoding.name());
   if (resize) text += fmt::format(" --resize {}", resize->name());
   return text + fmt::format(" --out {}", shell_word(out(dataset).string()));
 }
@@ -91,7 +95,7 @@ std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
   const std::optional<Resize> smaller = shrinking(survey, recipe, info.shape);
   const bool raw = info.codec == raw_codec.name();
   const bool cropped = recipe.shape(info.shape) != info.shape;
-  if (info.codec == jpeg_codec.name() && photographs && cropped &&
+  if (info.codec == jpeg_codec.name() && photographs && cropped && !info.is_remote() &&
       !find_crop_index(dataset).index) {
     found.push_back({&container(info.format), {}, {}, true});
   }

@@ -87,6 +87,7 @@ Prediction predict(const Variant& variant, const Consumer& consumer) {
                          .most_threads = most,
                          .computing = consumer.shares_cores ? all : consumer.driving,
                          .cores = consumer.cores,
+                         .remote = variant.remote,
                          .read = variant.at_max.read + variant.extra_read,
                          .decode = variant.at_max.decode,
                          .augment = variant.at_max.augment});

@@ -38,6 +38,7 @@ struct Variant {
   Supply at_max;
   std::uint64_t bytes = 0;  // of the whole dataset
   double doubt = 0;         // of the sample of images, beside that of measuring, as a share
+  bool remote = false;      // on a server
   double extra_read = 0;    // thread-seconds for an image: disk reads where memory is too small
 
   /// Thread-seconds for an image with this many threads: interpolated between the two measured

@@ -71,6 +71,7 @@ Figures judged_figures(const LoadReport& report) {
   const std::optional<double> demand = report.result.demand;
   if (!delivered || !demand) return {.threads = report.threads};
   Figures figures = figures_of(report.stats, report.threads);
+  figures.remote = report.remote && report.remote->bytes != 0;
   figures.delivered = Rate{*delivered};
   figures.demand = Rate{*demand};
   figures.stall = std::max(0.0, 1 - *delivered / *demand);
@@ -106,17 +107,11 @@ std::string crops_text(const CropStats& crops) {
                     counted(crops.stale, "image"));
 }
 
-double mean_seconds(const RemoteCounts& counts) {
-  const std::uint64_t whole = counts.requests - counts.repeated;
-  return whole == 0 ? 0
-                    : 1e-9 * static_cast<double>(counts.nanoseconds) / static_cast<double>(whole);
-}
-
 std::string remote_text(const RemoteCounts& counts) {
-  std::string text =
-      fmt::format("  the server sent {} in {} over at most {}, {} each on average",
-                  bytes_text(counts.bytes), counted(counts.requests, "request"),
-                  counted(counts.connections, "connection"), duration_text(mean_seconds(counts)));
+  std::string text = fmt::format("  the server sent {} in {} over at most {}, {} each on average",
+                                 bytes_text(counts.bytes), counted(counts.requests, "request"),
+                                 counted(counts.connections, "connection"),
+                                 duration_text(counts.seconds_per_request().value_or(0)));
   if (counts.repeated != 0) {
     text += fmt::format("; {} were sent again after a failure", formats::grouped(counts.repeated));
   }
@@ -212,8 +207,9 @@ void for_each_field(const RemoteCounts& counts, const Field& field) {
   field("bytes", counts.bytes, {"of the ranges that arrived"});
   field("cached_bytes", counts.cached_bytes, {"read from `--cache-dir` instead"});
   field("connections", counts.connections, {"the most that were used at once"});
-  field("seconds_per_request", mean_seconds(counts),
-        {"from sending to the last byte, on average", Unit{"s"}, Digits{6}});
+  field("seconds_per_request", counts.seconds_per_request(),
+        {"from sending to the last byte, on average", Unit{"s"}, Null{"nothing was fetched"},
+         Digits{6}});
 }
 
 template <>

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "formats/base/cores.h"
+#include "formats/remote/url.h"
 #include "loader/recipe.h"
 #include "loader/verdict.h"
 #include "tools/console/json_fields.hpp"
@@ -70,6 +71,7 @@ std::string limit_line(const TrainingRequest& request, const TrainingReport& rep
   figures.demand.reset();  // the rate and the stall above leave out what was warming up
   if (figures.supply) figures.supply->value *= report.ranks;
   figures.cores = formats::usable_cores();
+  figures.remote = !formats::url_scheme(request.data.path.native()).empty();
   const unsigned all =
       request.device.compute_threads > 0 ? request.device.compute_threads : figures.cores;
   figures.computing = request.device.name == "cpu" ? all : 1;

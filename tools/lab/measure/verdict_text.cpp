@@ -19,6 +19,8 @@ std::string limit_clause(const Verdict& verdict) {
       return "Copying to the device is the limit";
     case Limit::read:
       return "Reading is the limit";
+    case Limit::network:
+      return "The network is the limit";
     case Limit::decode:
       return "Decoding is the limit";
     case Limit::augment:
@@ -64,7 +66,10 @@ std::string stage_text(const Figures& figures) {
 std::string_view cheaper(Limit limit) {
   switch (limit) {
     case Limit::read:
-      return "a faster disk or network, more memory for a cache or fewer bytes for each image";
+      return "a faster disk, more memory for a cache or fewer bytes for each image";
+    case Limit::network:
+      return "a faster or nearer server, more --connections, a --cache-dir or fewer bytes for each "
+             "image";
     case Limit::decode:
       return "images that decode faster (raw, packed, or smaller ones)";
     case Limit::augment:
@@ -113,6 +118,7 @@ std::string finding_text(const Verdict& verdict) {
   text += stall_text(figures);
   switch (verdict.limit) {
     case Limit::read:
+    case Limit::network:
     case Limit::decode:
     case Limit::augment:
       text += stage_text(figures);

@@ -8,6 +8,10 @@
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
 #include "formats/base/statistics.h"
+#include "formats/remote/aws_credentials.h"
+#include "formats/remote/cache.h"
+#include "formats/remote/fetcher.h"
+#include "formats/remote/settings.h"
 #include "formats/remote/url.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
@@ -40,6 +44,7 @@ struct AdviseRequest {
   std::string devices;  // that are not here: "h100x8"
   std::filesystem::path rates;
   double seconds = 60;
+  Prices prices;  // of a server
   bool json = false;
 };
 
@@ -113,6 +118,18 @@ std::vector<double> measure_trials(const AdviseRequest& options, const Dataset& 
   return measure_in_turns(subjects, recipe(options.training.data.recipe), turns);
 }
 
+Bill bill_of(const AdviseRequest& options, const Advice& advice, const RemoteCounts& counts) {
+  Bill bill{.requests = advice.images,
+            .bytes = advice.present.bytes,
+            .blocks = (advice.present.bytes - 1) / CachedObject::block_bytes + 1,
+            .images_per_second = advice.now.delivered,
+            .images = advice.images,
+            .seconds_per_request = counts.seconds_per_request()};
+  set_prices(bill, options.prices, options.training.data.path.native(),
+             remote_settings().endpoint || !s3_endpoint().empty());
+  return bill;
+}
+
 Advice advise(const AdviseRequest& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.training.data.path);
   const Recipe& augment = recipe(options.training.data.recipe);  // before anything is measured
@@ -135,6 +152,8 @@ Advice advise(const AdviseRequest& options) {
   }
   advice.present.name = fmt::format("{} {} (now)", dataset->info().format, dataset->info().codec);
   advice.present.bytes = size_of(*dataset, surveyed);
+  advice.present.remote = dataset->info().is_remote();
+  const RemoteCounts before = remote_counts();
 
   const TrialSample images = draw_trial_sample(dataset->size(), surveyed, options.training.seed);
   std::vector<Trial> trials;
@@ -150,6 +169,9 @@ Advice advise(const AdviseRequest& options) {
     advice.consumer_name = advice.feeding->name();
   }
   advice.now = predict(advice.present, advice.consumer);
+  if (advice.present.remote) {
+    advice.bill = bill_of(options, advice, remote_counts().since(before));
+  }
 
   const std::uint64_t memory = machine_memory_mib() << 20;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -202,6 +224,18 @@ std::function<int()> prepare_advise(CLI::App& app) {
               .range = above_zero},
              options->seconds);
   add_option(app, seed_row, training.seed);
+  add_option(app,
+             {.name = "request_price",
+              .unit = "USD",
+              .sentence = "Price of 1,000 requests to the server; default of s3://: 0.0004",
+              .range = zero_or_more},
+             options->prices.thousand_requests);
+  add_option(app,
+             {.name = "transfer_price",
+              .unit = "USD",
+              .sentence = "Price of a GB from the server; default of s3://: 0, within a region",
+              .range = zero_or_more},
+             options->prices.gigabyte);
   add_remote_options(app);
   add_json(app, options->json);
   return [options] {
@@ -226,7 +260,9 @@ thread for each core, and says how many to use and why not another number, what 
 the rate, and which conversion would deliver more: how much more, in how many bytes, and
 with what uncertainty. --for asks how many cores like these would feed devices that are
 not here, from rates that others have published ('feedrate list rates'), or from your
-own. The converted images are in memory when they are measured, as a
+own. Of a URL it also tells what an epoch asks of the server, and what that costs: at prices
+of S3 Standard in us-east-1 for s3://, or those of --request-price and --transfer-price. The
+converted images are in memory when they are measured, as a
 dataset is that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20

@@ -161,7 +161,7 @@ ConvertOptions conversion_settings(const ConvertRequest& options) {
   return settings;
 }
 
-int join(const ConvertRequest& options) {
+int run_join(const ConvertRequest& options) {
   const Stopwatch watch;
   Conversion result = join_parts(options.join);
   result.seconds = watch.seconds();
@@ -244,7 +244,7 @@ std::vector<UrlFiles> stand_ins(const Source& from, std::vector<fs::path>& input
 }
 
 int run_convert(ConvertRequest options) {
-  if (!options.join.empty()) return join(options);
+  if (!options.join.empty()) return run_join(options);
   const GracefulStop graceful;
   const Source& from = source(options.source);
   if (!options.boxes.empty() && !from.takes_boxes()) {

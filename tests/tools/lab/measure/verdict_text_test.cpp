@@ -44,6 +44,19 @@ TEST(UnitVerdictText, a_slow_stage_is_named_with_the_waiting_and_its_share) {
             "would help.");
 }
 
+TEST(UnitVerdictText, reading_from_a_server_is_the_network) {
+  Figures figures = device(400, 2);
+  figures.stall = 0.6;
+  figures.read = 4e-3;
+  figures.remote = true;
+  EXPECT_EQ(judge(figures).limit, Limit::network);
+  EXPECT_TRUE(finding_text(judge(figures)).starts_with("The network is the limit: "));
+  EXPECT_TRUE(advice_text(judge(figures))
+                  .starts_with("More loader threads would not help; a faster or nearer server"));
+  figures.read = 0;
+  EXPECT_EQ(judge(figures).limit, Limit::decode);
+}
+
 TEST(UnitVerdictText, the_advice_names_what_is_left_to_try) {
   const auto starts = [](const Figures& figures, std::string_view start) {
     return advice_text(judge(figures)).starts_with(start);

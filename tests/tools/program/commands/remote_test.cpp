@@ -174,6 +174,37 @@ TEST_F(CommandsRemote, a_cache_is_read_in_place_of_the_server_and_cleared) {
   EXPECT_EQ(feedrate({"cache", local()}).code, exit_failed);
 }
 
+TEST_F(CommandsRemote, the_network_is_told_as_the_limit) {
+  server_.set_faults([](const ServedRequest& request) {
+    return request.headers.contains("range") ? Fault{.delay = 100ms} : Fault{};
+  });
+  const Said said = feedrate({"load", url(), "--batch", "4", "--connections", "1", "--emulate",
+                              "1000", "--no-digest", "--threads", "2"});
+  EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
+      << said.output << said.errors;
+}
+
+TEST_F(CommandsRemote, advise_tells_the_bill) {
+  const auto advised = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"advise", url(), "--target", "10", "--seconds", "0.1"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Said said = feedrate(words);
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return said.output;
+  };
+  const auto bill =
+      json::parse(advised({"--json", "--request-price", "2", "--transfer-price", "1000"}))
+          .at("bill");
+  EXPECT_EQ(bill.at("requests"), 40);
+  EXPECT_GT(bill.at("bytes"), 10'000);
+  EXPECT_EQ(bill.at("blocks"), 1);
+  EXPECT_NEAR(bill.at("price"), 0.08 + 1e-6 * bill.at("bytes").get<double>(), 1e-6);
+  EXPECT_GT(bill.at("seconds_per_request"), 0);
+  const std::string text = advised({});
+  EXPECT_NE(text.find("An epoch asks the server for 40 ranges"), std::string::npos) << text;
+  EXPECT_NE(text.find("--request-price"), std::string::npos) << text;
+}
+
 TEST_F(CommandsRemote, training_learns_the_same) {
   const auto weights = [&](const std::string& path, const char* name) {
     const std::string file = (root_ / name).string();

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "formats/base/without_slash.h"
+#include "formats/remote/url.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -123,6 +124,7 @@ void add_curves(Study& study, const std::vector<Row>& rows) {
                             .tool = row.tool,
                             .cache = row.cache,
                             .stored_as = stored_as,
+                            .remote = !formats::url_scheme(row.dataset).empty(),
                             .supply = points(members.supply),
                             .delivered = points(members.delivered),
                             .demand = rate_of(demands, row.tool),

@@ -18,6 +18,7 @@ struct Curve {
   std::string tool{"feedrate"};   // or the framework: pytorch
   std::string cache{warm_cache};  // or cold
   std::string stored_as{};        // container and codec, and the path if others have the same
+  bool remote = false;            // on a server
   std::vector<Point> supply{};
   std::vector<Point> delivered{};
   std::optional<Point> demand{};   // of this tool's trainer

@@ -64,6 +64,7 @@ loader::Figures figures_of(const Curve& curve, const Point& point) {
                           .most_threads = curve.delivered.back().threads,
                           .computing = point.computing,
                           .cores = point.cores,
+                          .remote = curve.remote,
                           .read = seconds(point.read_us),
                           .decode = seconds(point.decode_us),
                           .augment = seconds(point.augment_us)};

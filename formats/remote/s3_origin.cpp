@@ -14,6 +14,12 @@ namespace {
 constexpr std::uint64_t max_list_bytes = std::uint64_t{16} << 20;  // of at most 1,000 keys
 constexpr std::chrono::minutes renewed_before_end{5};
 
+// With its quotes, which some servers (rclone) leave out of their lists.
+std::string quoted(std::string_view etag) {
+  const bool bare = !etag.empty() && !etag.ends_with('"');
+  return bare ? join("\"", etag, "\"") : std::string(etag);
+}
+
 }  // namespace
 
 S3Origin::S3Origin(std::string bucket, std::string prefix, const std::optional<std::string>& given)
@@ -83,7 +89,7 @@ std::vector<RemoteFile> S3Origin::list() const {
         if (!key.starts_with(prefix_) || !size) throw Error("an object lacks its key or its size");
         const std::string name(key.substr(prefix_.size()));
         if (name.empty() || name.find('/') != std::string::npos) continue;
-        files.push_back({name, {*size, std::string(xml_text(object.child("ETag"))), {}}});
+        files.push_back({name, {*size, quoted(xml_text(object.child("ETag"))), {}}});
       }
       token = xml_text(page.child("NextContinuationToken"));
       if (xml_text(page.child("IsTruncated")) != "true") token.clear();

@@ -48,7 +48,8 @@ def seaweedfs(home):
     master, volume, filer, s3 = free_ports(4)
     command = [SCRIPTS / "weed", "server", f"-dir={home}", "-ip=127.0.0.1", f"-master.port={master}",
                f"-volume.port={volume}", f"-filer.port={filer}", "-s3", f"-s3.port={s3}",
-               f"-s3.config={home / 's3.json'}", "-volume.max=5"]
+               f"-s3.config={home / 's3.json'}", "-volume.max=20", "-master.telemetry=false",
+               "-s3.port.iceberg=0", "-s3.port.lance=0"]
     with open(home / "log", "wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
         yield from serving(server, s3)
 

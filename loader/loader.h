@@ -86,6 +86,7 @@ struct LoaderOptions {
   struct Order {
     bool shuffle = true;
     std::uint64_t window = 0;  // shuffle among this many neighbours; 0: the whole epoch
+    std::uint64_t block = 0;   // neighbours that stay together: see loader/order/block_order.h
     LastBatch last = LastBatch::partial;
     /// What an epoch holds; null: every sample once. Outlives the loader. A sample's random draws are
     /// then those of its pick in the epoch, since it may come several times.

@@ -95,10 +95,13 @@ void check(const LoaderSettings& settings, Spelling by) {
                      spelled(row(settings.pixels), {"f32", "f16"}, by)));
   }
   check_scales(settings.mean, settings.deviation, by);
-  if (settings.window != 0 && settings.shuffle == false) {
-    throw Error(join(spelled(row(settings.window), by), " is for shuffling, not for ",
+  const auto refuse_unshuffled = [&](const std::uint64_t& member) {
+    if (member == 0 || settings.shuffle != false) return;
+    throw Error(join(spelled(row(member), by), " is for shuffling, not for ",
                      unshuffled(row(settings.shuffle), by)));
-  }
+  };
+  refuse_unshuffled(settings.window);
+  refuse_unshuffled(settings.shuffle_blocks);
   about(spelled(row(settings.start), by), [&] { expect_epoch(settings.start.epoch); });
   about(spelled(row(settings.rank), by), [&] {
     LoaderOptions::Share{settings.rank, settings.ranks}.check();
@@ -120,8 +123,9 @@ void check_scales(const std::vector<double>& mean, const std::vector<double>& de
 }
 
 void check_picked(const LoaderSettings& settings, Spelling by) {
-  if (settings.window == 0) return;
-  throw Error(join(spelled(row_of(settings, settings.window), by),
+  if (settings.window == 0 && settings.shuffle_blocks == 0) return;
+  const std::uint64_t& given = settings.window != 0 ? settings.window : settings.shuffle_blocks;
+  throw Error(join(spelled(row_of(settings, given), by),
                    " is for the order of one dataset, not for a list, weights, groups or a mix"));
 }
 
@@ -151,7 +155,8 @@ void check_device_decodes(const Dataset& dataset, const Recipe& recipe, Spelling
 }
 
 bool shuffles(const LoaderSettings& settings) {
-  return settings.shuffle.value_or(settings.window != 0 || recipe(settings.recipe).trains());
+  return settings.shuffle.value_or(settings.window != 0 || settings.shuffle_blocks != 0 ||
+                                   recipe(settings.recipe).trains());
 }
 
 LoaderSetup set_up(const LoaderSettings& settings, const Dataset& dataset, const Picks* picks,
@@ -183,6 +188,7 @@ LoaderSetup set_up(const LoaderSettings& settings, const Dataset& dataset, const
   const bool ordered = picks != nullptr && !picks->needs_shuffle();
   options.order = {.shuffle = ordered ? settings.shuffle.value_or(false) : shuffles(settings),
                    .window = settings.window,
+                   .block = settings.shuffle_blocks,
                    .last = settings.last,
                    .picks = picks};
   options.share = {settings.rank, settings.ranks};

@@ -58,6 +58,7 @@ struct LoaderSettings {
   std::uint64_t seed = 1;
   std::optional<bool> shuffle{};  // nothing: see shuffles()
   std::uint64_t window = 0;
+  std::uint64_t shuffle_blocks = 0;
   LastBatch last = LastBatch::partial;
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
@@ -155,6 +156,13 @@ void for_each_setting(Settings& of, const Visit& visit) {
          .sentence = "Shuffle only among N neighbours (for sequential media); 0: among all",
          .shell = "shuffle-window"},
         of.window);
+  visit({.name = "shuffle_blocks",
+         .unit = "B",
+         .sentence = "Keep blocks of B neighbours together while shuffling; 0: none",
+         .detail =
+             "The blocks come in random order, and samples are shuffled among those of 16 blocks, "
+             "or of the window. For servers with a cache, and for disks that seek slowly."},
+        of.shuffle_blocks);
   visit({.name = "last",
          .unit = "HOW",
          .sentence = "An incomplete last batch: partial, drop, wrap",

@@ -30,6 +30,9 @@ void check(const LoaderOptions& options, std::uint64_t size) {
   if (picks != nullptr && picks->needs_shuffle() && options.order.window != 0) {
     throw Unsuited("window", "it would keep the datasets of a mix apart; leave it out");
   }
+  if (picks != nullptr && options.order.block != 0) {
+    throw Unsuited("shuffle_blocks", "an epoch of picks has no neighbours; leave it out");
+  }
   if (together > 1 && options.order.shuffle)
     throw Unsuited("shuffle", "it would tear groups apart; they are in a random order anyway");
   if (options.start.position % together != 0) {

@@ -6,7 +6,7 @@
 #include "formats/dataset.h"
 #include "loader/engine/batch_plan.h"
 #include "loader/engine/crop_indexes.h"
-#include "loader/order/order.h"
+#include "loader/order/block_order.h"
 #include "loader/pixels/packed_seat.h"
 #include "loader/recipe.h"
 
@@ -44,7 +44,8 @@ class ChunkOrder {
   void enter(const Chunk& chunk) {
     if (order_ && epoch_ == chunk.batch.epoch) return;
     epoch_ = chunk.batch.epoch;
-    order_.emplace(job_.epoch_size(), job_.seed, epoch_, job_.order.shuffle, job_.order.window);
+    order_.emplace(job_.epoch_size(), job_.seed, epoch_,
+                   Shuffling{job_.order.shuffle, job_.order.window, job_.order.block});
   }
   /// The pick for a seat of the chunk, from 0: each comes once an epoch. It seeds the random draws of
   /// the sample.
@@ -60,7 +61,7 @@ class ChunkOrder {
 
  private:
   const Job& job_;
-  std::optional<Order> order_;  // of epoch_
+  std::optional<BlockOrder> order_;  // of epoch_
   std::uint64_t epoch_ = 0;
 };
 

@@ -71,6 +71,17 @@ std::uint64_t Order::permute(std::uint64_t value, std::uint64_t tweak) const {
   return high << low_bits_ | low;
 }
 
+// The same rounds from the last to the first: each changes one half by what the other one gives.
+std::uint64_t Order::permute_back(std::uint64_t value) const {
+  std::uint64_t low = value & low_mask_;
+  std::uint64_t high = value >> low_bits_;
+  for (std::size_t k = keys_.size(); k != 0; k -= 4) {
+    low ^= round_function(high, keys_[k - 2], keys_[k - 1]) & low_mask_;
+    high ^= round_function(low, keys_[k - 4], keys_[k - 3]) & high_mask_;
+  }
+  return high << low_bits_ | low;
+}
+
 // Cycle walking: a value beyond the size is permuted again until it falls inside. That ends, since
 // the cycle returns to where it began.
 std::uint64_t Order::walk(std::uint64_t value, std::uint64_t size, std::uint64_t tweak) const {
@@ -86,6 +97,14 @@ std::uint64_t Order::index(std::uint64_t position) const {
   const std::uint64_t number = (position - first_end_) / window_;
   const std::uint64_t start = first_end_ + number * window_;
   return start + walk(position - start, std::min(window_, size_ - start), mix64(number));
+}
+
+std::uint64_t Order::position(std::uint64_t index) const {
+  assert(index < size_ && window_ == 0);
+  if (!shuffle_) return index;
+  std::uint64_t value = permute_back(index);
+  while (value >= size_) value = permute_back(value);
+  return value;
 }
 
 }  // namespace feedrate::loader

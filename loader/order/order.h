@@ -13,17 +13,22 @@ namespace feedrate::loader {
 /// cut into windows of that many neighbours, at places that change with the epoch, and each window
 /// is shuffled by itself, so that |index - position| < window. 0: one window, the whole epoch. Any
 /// thread. The same on every machine.
+///
+/// position() is its inverse where there is no window.
 class Order {
  public:
   Order(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch, bool shuffle,
         std::uint64_t window = 0);
   /// `position` < size().
   std::uint64_t index(std::uint64_t position) const;
+  /// Where the index comes, without a window.
+  std::uint64_t position(std::uint64_t index) const;
   std::uint64_t size() const { return size_; }
 
  private:
   static constexpr unsigned rounds = 4;  // each changes both halves
   std::uint64_t permute(std::uint64_t value, std::uint64_t tweak) const;
+  std::uint64_t permute_back(std::uint64_t value) const;
   std::uint64_t walk(std::uint64_t value, std::uint64_t size, std::uint64_t tweak) const;
 
   std::uint64_t size_;

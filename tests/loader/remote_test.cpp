@@ -65,6 +65,25 @@ TEST_F(UnitRemoteLoader, so_does_any_rank) {
   }
 }
 
+TEST_F(UnitRemoteLoader, blocks_of_neighbours_are_an_order_like_others) {
+  LoaderOptions made = settings(2);
+  made.order.block = 8;
+  const std::vector<std::string> expected = batches(*local_, made);
+  EXPECT_NE(expected, batches(*local_, settings(2)));
+  for (const unsigned threads : {0U, 3U}) {
+    made.threads = threads;
+    EXPECT_EQ(batches(*remote_, made), expected) << threads;
+  }
+  LoaderOptions later = made;
+  later.start = {made.start.seed, 1, 48};
+  later.epochs = 1;
+  const std::vector<std::string> rest = batches(*remote_, later);
+  ASSERT_FALSE(rest.empty());
+  EXPECT_TRUE(std::equal(rest.rbegin(), rest.rend(), expected.rbegin()));
+  made.share = {1, 2};
+  EXPECT_EQ(batches(*remote_, made), batches(*local_, made));
+}
+
 TEST_F(UnitRemoteLoader, an_image_takes_one_request_an_epoch) {
   const std::uint64_t before = ranges();
   LoaderOptions once = settings(4);

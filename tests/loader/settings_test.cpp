@@ -63,6 +63,8 @@ TEST(UnitSettings, what_does_not_fit_together_is_refused_in_the_callers_words) {
           "batch: expected a whole number from 1 to 65536, found 65537");
   refused({.shuffle = false, .window = 9}, Spelling::shell,
           "--shuffle-window is for shuffling, not for --no-shuffle");
+  refused({.shuffle = false, .shuffle_blocks = 9}, Spelling::shell,
+          "--shuffle-blocks is for shuffling, not for --no-shuffle");
   refused({.shuffle = false, .window = 9}, Spelling::python,
           "window is for shuffling, not for shuffle=False");
   refused({.start = {max_start_epoch + 1, 0}}, Spelling::c,

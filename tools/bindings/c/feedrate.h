@@ -169,6 +169,7 @@ typedef struct feedrate_loader_options {
   int32_t layout;       // FEEDRATE_LAYOUT_USUAL
   int32_t decode;       // FEEDRATE_DECODE_FULL
   int32_t crop_index;   // 1: use the index of 'feedrate index --crops' where there is one
+  uint64_t shuffle_blocks;  // neighbours that stay together in a shuffle; 0: none
 } feedrate_loader_options;
 
 /// Sets `size` and every option to its default.

@@ -44,6 +44,7 @@ Member member_of(Options& all, std::string_view setting) {
       {"shuffle", &all.shuffle},
       {"pixels", &all.pixels},
       {"window", &all.window},
+      {"shuffle_blocks", &all.shuffle_blocks},
       {"last", &all.last},
       {"on_bad", &all.on_bad},
       {"bad_budget", &all.bad_budget},

@@ -176,7 +176,8 @@ void add_order_options(CLI::App& app, LoadRequest& options) {
              options.drive.seconds)
       ->excludes("--epochs");
   add_settings(app, of,
-               {&of.seed, &of.shuffle, &of.window, &of.last, &of.rank, &of.ranks, &of.start});
+               {&of.seed, &of.shuffle, &of.window, &of.shuffle_blocks, &of.last, &of.rank,
+                &of.ranks, &of.start});
   app.get_option("--rank")->needs("--ranks");
   app.get_option("--ranks")->needs("--rank");
 }

@@ -76,6 +76,7 @@ TEST(UnitSettingsOfC, defaults_are_the_tables) {
   EXPECT_EQ(options.pixels, static_cast<int>(usual.pixels));
   EXPECT_EQ(options.layout, FEEDRATE_LAYOUT_USUAL);
   EXPECT_EQ(options.window, usual.window);
+  EXPECT_EQ(options.shuffle_blocks, usual.shuffle_blocks);
   EXPECT_EQ(options.last, static_cast<int>(usual.last));
   EXPECT_EQ(options.on_bad, static_cast<int>(usual.on_bad));
   EXPECT_EQ(options.bad_budget, usual.bad_budget);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/io/file.h"
+#include "tests/support/mpirun.h"
 #include "tests/support/range_server.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
@@ -214,6 +215,41 @@ TEST_F(CommandsRemote, training_learns_the_same) {
     return read_text(file);
   };
   EXPECT_TRUE(weights(local(), "a.safetensors") == weights(url(), "b.safetensors"));
+}
+
+TEST_F(CommandsRemote, so_do_two_ranks_with_and_without_a_cache_that_they_share) {
+  if (!testing::has_mpi()) GTEST_SKIP() << "no mpirun is installed, or this build found no MPI";
+  const auto weights = [&](const std::string& path, const char* name,
+                           const std::vector<std::string>& more) {
+    const std::string file = (root_ / name).string();
+    std::vector<std::string> words{testing::beside_this_program("feedrate").string(),
+                                   "train",
+                                   path,
+                                   "--network",
+                                   "lenet",
+                                   "--recipe",
+                                   "none",
+                                   "--batch",
+                                   "8",
+                                   "--epochs",
+                                   "2",
+                                   "--threads",
+                                   "1",
+                                   "--compute-threads",
+                                   "1",
+                                   "--checkpoint",
+                                   file};
+    words.insert(words.end(), more.begin(), more.end());
+    const Said said = testing::mpirun(2, words);
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return read_text(file);
+  };
+  const std::string expected = weights(local(), "a.safetensors", {});
+  EXPECT_TRUE(weights(url(), "b.safetensors", {}) == expected);
+  const std::string cache = (root_ / "cache").string();
+  for (const char* name : {"c.safetensors", "d.safetensors"}) {
+    EXPECT_TRUE(weights(url(), name, {"--cache-dir", cache}) == expected) << name;
+  }
 }
 
 }  // namespace

@@ -37,6 +37,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/remote_options.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -319,6 +320,7 @@ std::function<int()> prepare_bench(CLI::App& app) {
     planned.push_back(add_list(app, bound_list(row, list)));
   });
   for (const BoundSetting& one : bound_settings(bench)) planned.push_back(add_option(app, one));
+  add_cache_path(app, bench.remote);
   for (CLI::Option* option : planned) plan->excludes(option);
   return [options] { return run_bench(*options); };
 }

@@ -12,6 +12,7 @@
 #include "tools/console/text.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -91,7 +92,7 @@ int run_cache(const CacheRequest& options) {
 
 std::function<int()> prepare_cache(CLI::App& app) {
   auto options = std::make_shared<CacheRequest>();
-  app.add_option("DIR", options->path, "What was given as --cache-dir")->required();
+  add_input(app, "DIR", options->path, "What was given as --cache-dir")->required();
   app.add_flag("--clear", options->clear, "Remove what no process is using");
   add_json(app, options->json);
   return [options] { return run_cache(*options); };

@@ -329,6 +329,10 @@ TEST(UnitJsonObjects, of_plans_have_the_keys_that_a_plan_may_have) {
                              {"repeat", 1},
                              {"seconds", 1},
                              {"seed", 1},
+                             {"connections", 8},
+                             {"endpoint", "http://localhost"},
+                             {"cache_dir", "cache"},
+                             {"cache_size", 100'000'000},
                              {"exclude", {{{"kind", "supply"}}}},
                              {"only", {{{"when", {{"batch", 64}}}, {"then", {{"threads", 1}}}}}}};
   const testing::TempDirectory directory;

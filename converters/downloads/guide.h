@@ -8,9 +8,10 @@
 namespace feedrate::converters {
 
 struct SourceGuide {
-  std::string_view name;                       // of the dataset, and who packed it
-  std::string_view files;                      // to get
-  std::string_view where;                      // a page or an address
+  std::string_view name;   // of the dataset, and who packed it
+  std::string_view files;  // to get
+  std::string_view where;  // a page or an address
+  std::string_view synth;  // makes such files (synth.h); empty for formats, which are only read
   std::span<const std::string_view> commands;  // to run beside the files
 };
 

@@ -18,8 +18,7 @@ void MadeImages::make(MadeSplit split, std::uint64_t first, std::uint64_t last, 
     throw_if_stop_requested();
     const std::uint64_t size = std::min(block_images, last - first);
     oneapi::tbb::parallel_for(std::uint64_t{0}, size, [&](std::uint64_t i) {
-      const Draws draws(options_.seed, static_cast<std::uint64_t>(split), first + i);
-      block[i] = draw(first + i, draws);
+      block[i] = draw(first + i, draws(split, first + i));
     });
     for (std::uint64_t i = 0; i < size; ++i) take(first + i, block[i]);
     first += size;

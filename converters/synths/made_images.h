@@ -22,6 +22,10 @@ class MadeImages {
   std::uint64_t count(MadeSplit split) const {
     return split == MadeSplit::train ? options_.images : test_;
   }
+  /// The random numbers of an image.
+  Draws draws(MadeSplit split, std::uint64_t index) const {
+    return {options_.seed, static_cast<std::uint64_t>(split), index};
+  }
   /// Draws the images [first, last) in parallel and passes them to `take` one by one, in order.
   void make(MadeSplit split, std::uint64_t first, std::uint64_t last, const Draw& draw,
             const Take& take);

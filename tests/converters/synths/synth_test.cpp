@@ -88,7 +88,7 @@ TEST(UnitSynth, the_files_do_not_depend_on_the_number_of_threads) {
       const oneapi::tbb::global_control control(
           oneapi::tbb::global_control::max_allowed_parallelism, threads);
       const fs::path out = directory / join(kind->name(), threads);
-      make_archives(*kind, out, {.images = 100});
+      make_archives(*kind, out, {.images = 40});
       return files_of(out);
     };
     const auto files = made(1);

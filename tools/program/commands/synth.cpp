@@ -73,6 +73,7 @@ dataset: for tests, for stress tests, and where nothing can be downloaded. The s
 gives the same bytes on every machine.)",
     .examples = R"(  feedrate synth mnist --images 60000 --out archives
   feedrate convert mnist archives --to lmdb --split all --out data
+  feedrate synth imagenet-kaggle --images 1000 --out kaggle   # 'feedrate help sources' reads it
 )",
     .prepare = prepare_synth};
 

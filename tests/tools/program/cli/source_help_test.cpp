@@ -1,4 +1,5 @@
-// Each row of `feedrate help sources`, on made archives with the layout of the published ones.
+// Each row of `feedrate help sources`: the archives that `synth` makes, and others where it makes
+// none, are read by the row's commands as a reading of our own expects.
 
 #include "tools/program/cli/source_help.h"
 
@@ -6,11 +7,17 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
+#include <set>
 
+#include "converters/archive.h"
 #include "converters/downloads/guide.h"
+#include "converters/imagenet/imagenet_files.h"
 #include "converters/synth.h"
 #include "formats/dataset.h"
+#include "formats/digests/digest.h"
 #include "tests/converters/make_archive.h"
+#include "tests/converters/make_devkit.h"
 #include "tests/support/make_mds.h"
 #include "tests/support/make_parquet.h"
 #include "tests/support/run_program.h"
@@ -29,134 +36,230 @@ std::string jpeg(std::uint32_t number) {
   return std::string(as_text(encoded));
 }
 
-const Packing zip{ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE};
-
-void make_published(const fs::path& directory, const char* synth) {
-  converters::make_archives(converters::synth(synth), directory, {.images = 60});
+// A shard of each row, as the Hub has them, but smaller.
+void make_hub(const fs::path& directory) {
+  fs::create_directory(directory / "data");
+  const std::map<std::string, std::int64_t> splits{
+      {"train", 294}, {"validation", 14}, {"test", 28}};
+  for (const auto& [split, shards] : splits) {
+    for (std::int64_t shard = 0; shard < shards; ++shard) {
+      const std::int64_t label = split == "test" ? -1 : shard % 9;
+      const Buffer file = make_parquet({{jpeg(static_cast<std::uint32_t>(shard)), label}});
+      write(directory / "data" / fmt::format("{}-{:05}-of-{:05}.parquet", split, shard, shards),
+            std::string(as_text(file)));
+    }
+  }
 }
 
-// The files of each row in `directory`, as published, but for the number of images.
-const std::map<std::string_view, void (*)(const fs::path& directory)> layouts = {
-    {"ImageNet (ILSVRC2012)",
-     [](const fs::path& directory) {
-       make_published(directory / "made", "imagenet");
-       for (const auto& file : fs::directory_iterator(directory / "made")) {
-         fs::rename(file.path(), directory / file.path().filename());
-       }
-     }},
-    {"ImageNet (and others) from the Hugging Face Hub",
-     [](const fs::path& directory) {
-       fs::create_directory(directory / "data");
-       const std::map<std::string, std::int64_t> splits{
-           {"train", 294}, {"validation", 14}, {"test", 28}};
-       for (const auto& [split, shards] : splits) {
-         for (std::int64_t shard = 0; shard < shards; ++shard) {
-           const std::int64_t label = split == "test" ? -1 : shard % 9;
-           const Buffer file = make_parquet({{jpeg(static_cast<std::uint32_t>(shard)), label}});
-           write(
-               directory / "data" / fmt::format("{}-{:05}-of-{:05}.parquet", split, shard, shards),
-               std::string(as_text(file)));
-         }
-       }
-     }},
-    {"MDS of Mosaic's streaming",
-     [](const fs::path& directory) {
-       make_mds(directory / "mds", {{{jpeg(1), 0}, {jpeg(2), 1}}, {{jpeg(3), 0}}});
-     }},
-    {"ImageNet as Kaggle ships it",
-     [](const fs::path& directory) {
-       const std::string root = "ILSVRC/Data/CLS-LOC/";
-       write(directory / "imagenet-object-localization-challenge.zip",
-             make_archive({{"ILSVRC/Annotations/CLS-LOC/val/ILSVRC2012_val_00000001.xml", "<a/>"},
-                           {root + "test/ILSVRC2012_test_00000001.JPEG", jpeg(9)},
-                           {root + "train/n01440764/n01440764_10026.JPEG", jpeg(1)},
-                           {root + "train/n01443537/n01443537_10007.JPEG", jpeg(2)},
-                           {root + "val/ILSVRC2012_val_00000001.JPEG", jpeg(3)},
-                           {root + "val/ILSVRC2012_val_00000002.JPEG", jpeg(4)},
-                           {"LOC_synset_mapping.txt", "n01440764 tench, Tinca tinca\n"}},
-                          zip));
-       write(directory / "LOC_val_solution.csv",
-             "ImageId,PredictionString\nILSVRC2012_val_00000002,n01440764 1 2 3 4 \n"
-             "ILSVRC2012_val_00000001,n01443537 85 1 499 272 n01443537 1 2 3 4 \n");
-     }},
-    {"Tiny ImageNet",
-     [](const fs::path& directory) {
-       const std::string root = "tiny-imagenet-200/";
-       const std::string annotations = "val_0.JPEG\tn03444034\t0\t32\t44\t62\n";
-       write(directory / "tiny-imagenet-200.zip",
-             make_archive({{root + "wnids.txt", "n03444034\n"},
-                           {root + "train/n02124075/images/n02124075_0.JPEG", jpeg(1)},
-                           {root + "train/n02124075/n02124075_boxes.txt", "n02124075_0.JPEG\t0"},
-                           {root + "train/n03444034/images/n03444034_0.JPEG", jpeg(2)},
-                           {root + "val/images/val_0.JPEG", jpeg(3)},
-                           {root + "val/val_annotations.txt", annotations},
-                           {root + "test/images/test_0.JPEG", jpeg(4)}},
-                          zip));
-       write(directory / "val_annotations.txt", annotations);
-     }},
-    {"Imagenette",
-     [](const fs::path& directory) {
-       write(directory / "imagenette2.tgz",
-             tar_gz({{"imagenette2/train/n01440764/n01440764_10026.JPEG", jpeg(1)},
-                     {"imagenette2/val/n01440764/n01440764_3010.JPEG", jpeg(2)},
-                     {"imagenette2/noisy_imagenette.csv", "path,noisy_labels_0\n"}}));
-     }},
-    {"Places365",
-     [](const fs::path& directory) {
-       write(directory / "places365standard_easyformat.tar",
-             tar({{"places365_standard/train/airfield/00000001.jpg", jpeg(1)},
-                  {"places365_standard/train/zen_garden/00000001.jpg", jpeg(2)},
-                  {"places365_standard/val/airfield/Places365_val_00000435.jpg", jpeg(3)},
-                  {"places365_standard/train.txt", "train/airfield/00000001.jpg\n"}}));
-     }},
-    {"iNaturalist 2021",
-     [](const fs::path& directory) {
-       for (const std::string split : {"train", "val"}) {
-         write(directory / (split + ".tar.gz"),
-               tar_gz({{split + "/00000_Animalia_Annelida_Clitellata/a.jpg", jpeg(1)},
-                       {split + "/00001_Animalia_Annelida_Clitellata/b.jpg", jpeg(2)}}));
-       }
-     }},
-    {"CIFAR-10 (and CIFAR-100)",
-     [](const fs::path& directory) { make_published(directory / "archives", "cifar10"); }},
-    {"MNIST (and Fashion-MNIST)",
-     [](const fs::path& directory) { make_published(directory / "archives", "mnist"); }}};
+// Files of a row, where its commands look for them.
+void make_files(const SourceGuide& guide, const fs::path& directory) {
+  if (guide.synth.empty()) {
+    make_hub(directory);
+    make_mds(directory / "mds", {{{jpeg(1), 0}, {jpeg(2), 1}}, {{jpeg(3), 0}}});
+    return;
+  }
+  const bool fetched = guide.files == "fetched";  // by the row's own first command
+  const fs::path made = directory / (fetched ? "archives" : "made");
+  converters::make_archives(converters::synth(guide.synth), made, {.images = 120});
+  if (fetched) return;
+  for (const auto& file : fs::directory_iterator(made)) {
+    fs::rename(file.path(), directory / file.path().filename());
+  }
+}
+
+// `unzip -j ZIP ENTRY`, without unzip.
+void unzip(const fs::path& directory, const std::string& command) {
+  std::smatch words;
+  ASSERT_TRUE(std::regex_match(command, words, std::regex("unzip -j (\\S+) (\\S+)"))) << command;
+  converters::Archive archive(directory / words[1].str());
+  while (archive.next()) {
+    if (archive.name() != words[2].str()) continue;
+    Buffer content;
+    archive.read_all(content, std::uint64_t{1} << 30);
+    write(directory / fs::path(words[2].str()).filename(), std::string(as_text(content)));
+    return;
+  }
+  FAIL() << command << ": no such entry";
+}
+
+void run_commands(const SourceGuide& guide, const fs::path& directory) {
+  int converted = 0;
+  for (const std::string_view command : guide.commands) {
+    if (command.starts_with("unzip ")) unzip(directory, std::string(command));
+    const bool ours =
+        command.starts_with("feedrate convert ") || command.starts_with("feedrate load ");
+    if (!ours) continue;  // a download
+    const Said said =
+        run_program("/bin/sh", {"-c", join("cd '", directory.string(), "' && '",
+                                           program_under_test(), "'", command.substr(8))});
+    EXPECT_EQ(said.code, 0) << command << ": " << said.errors;
+    ++converted;
+  }
+  EXPECT_GT(converted, 0) << guide.name;
+}
+
+using Samples = std::multiset<std::string>;  // class, name without directories, digest of the bytes
+
+std::string sample_text(std::string_view class_name, std::string_view name, Bytes bytes) {
+  return join(class_name, " ", converters::base_name(name), " ", hex(sha256(bytes)));
+}
+
+Samples converted(const fs::path& dataset_path) {
+  const auto dataset = open_dataset(dataset_path);
+  const auto& classes = dataset->info().class_names.names;
+  Samples all;
+  Scratch scratch;
+  for (std::uint64_t i = 0; i < dataset->size(); ++i) {
+    const Sample sample = dataset->read(i, scratch);
+    const auto label = static_cast<std::size_t>(sample.label);
+    all.insert(sample_text(classes.at(label), sample.name, sample.bytes));
+  }
+  return all;
+}
+
+// The entries of an archive whose names begin with `prefix`.
+Entries entries_of(const fs::path& file, std::string_view prefix) {
+  Entries all;
+  converters::Archive archive(file);
+  Buffer content;
+  while (archive.next()) {
+    if (!archive.name().starts_with(prefix)) continue;
+    archive.read_all(content, std::uint64_t{1} << 30);
+    all.emplace_back(archive.name().substr(prefix.size()), as_text(content));
+  }
+  return all;
+}
+
+// What an archive publishes as one split, by a rule that the test states for each layout.
+struct Published {
+  std::string_view archive;
+  std::string_view prefix;   // of the images' paths
+  std::regex image;          // of the rest: its first group is the class or, with `list`, the image
+  std::string_view list;     // an entry: the class follows the image's name; empty: none
+  std::string_view dataset;  // where the row's commands leave it
+};
+
+Samples published(const fs::path& directory, const Published& split) {
+  std::map<std::string, std::string> classes;
+  if (!split.list.empty()) {
+    const std::string list = entries_of(directory / split.archive, split.list).at(0).second;
+    const std::regex line("([^,\t\n]+)[,\t]([^ \t\n]+)");
+    for (std::sregex_iterator at(list.begin(), list.end(), line), end; at != end; ++at) {
+      classes[(*at)[1]] = (*at)[2];
+    }
+  }
+  Samples all;
+  for (const auto& [name, content] : entries_of(directory / split.archive, split.prefix)) {
+    std::smatch found;
+    if (!std::regex_match(name, found, split.image)) continue;
+    const std::string& key = found[1];
+    all.insert(sample_text(split.list.empty() ? key : classes.at(key), name, as_bytes(content)));
+  }
+  return all;
+}
+
+const std::multimap<std::string_view, Published> layouts = {
+    {"imagenet-kaggle",
+     {"imagenet-object-localization-challenge.zip", "ILSVRC/Data/CLS-LOC/train/",
+      std::regex("(n\\d{8})/n\\d{8}_\\d+\\.JPEG"), "", "imagenet/train"}},
+    {"imagenet-kaggle",
+     {"imagenet-object-localization-challenge.zip", "ILSVRC/Data/CLS-LOC/val/",
+      std::regex("(ILSVRC2012_val_\\d{8})\\.JPEG"), "LOC_val_solution.csv", "imagenet/val"}},
+    {"tiny-imagenet",
+     {"tiny-imagenet-200.zip", "tiny-imagenet-200/train/",
+      std::regex("(n\\d{8})/images/n\\d{8}_\\d+\\.JPEG"), "", "tiny/train"}},
+    {"tiny-imagenet",
+     {"tiny-imagenet-200.zip", "tiny-imagenet-200/val/", std::regex("images/(val_\\d+\\.JPEG)"),
+      "tiny-imagenet-200/val/val_annotations.txt", "tiny/val"}},
+    {"imagenette",
+     {"imagenette2.tgz", "imagenette2/train/", std::regex("(n\\d{8})/n\\d{8}_\\d+\\.JPEG"), "",
+      "imagenette/train"}},
+    {"imagenette",
+     {"imagenette2.tgz", "imagenette2/val/", std::regex("(n\\d{8})/n\\d{8}_\\d+\\.JPEG"), "",
+      "imagenette/val"}},
+    {"places365",
+     {"places365standard_easyformat.tar", "places365_standard/train/",
+      std::regex("(\\w+)/\\d{8}\\.jpg"), "", "places/train"}},
+    {"places365",
+     {"places365standard_easyformat.tar", "places365_standard/val/",
+      std::regex("(\\w+)/Places365_val_\\d{8}\\.jpg"), "", "places/val"}},
+    {"inaturalist",
+     {"train.tar.gz", "train/", std::regex("(\\d{5}_\\w+)/[0-9a-f-]{36}\\.jpg"), "",
+      "inaturalist/train"}},
+    {"inaturalist",
+     {"val.tar.gz", "val/", std::regex("(\\d{5}_\\w+)/[0-9a-f-]{36}\\.jpg"), "",
+      "inaturalist/val"}}};
 
 TEST(CommandsHelpSources, every_row_reads_the_files_that_it_names) {
   for (const SourceGuide& guide : converters::source_guides()) {
     const TempDirectory directory;
-    ASSERT_TRUE(layouts.contains(guide.name)) << guide.name << " has no made archive";
-    layouts.at(guide.name)(directory.path());
-    int converted = 0;
-    for (const std::string_view command : guide.commands) {
-      const bool ours =
-          command.starts_with("feedrate convert ") || command.starts_with("feedrate load ");
-      if (!ours) continue;  // a download or unzip
-      const Said said =
-          run_program("/bin/sh", {"-c", join("cd '", directory.path().string(), "' && '",
-                                             program_under_test(), "'", command.substr(8))});
-      EXPECT_EQ(said.code, 0) << command << ": " << said.errors;
-      ++converted;
+    make_files(guide, directory.path());
+    run_commands(guide, directory.path());
+    const auto [begin, end] = layouts.equal_range(guide.synth);
+    for (auto split = begin; split != end; ++split) {
+      const Samples expected = published(directory.path(), split->second);
+      EXPECT_GE(expected.size(), 2U) << split->second.dataset;
+      EXPECT_EQ(converted(directory / split->second.dataset), expected) << split->second.dataset;
     }
-    EXPECT_GT(converted, 0) << guide.name;
   }
 }
 
-TEST(CommandsHelpSources, kaggles_lists_give_the_labels_of_the_directories) {
+TEST(CommandsHelpSources, every_made_dataset_is_that_of_a_row) {
+  std::set<std::string_view> made, rows;
+  for (const auto* synth : converters::synths()) made.insert(synth->name());
+  for (const SourceGuide& guide : converters::source_guides()) {
+    if (!guide.synth.empty()) rows.insert(guide.synth);
+  }
+  EXPECT_EQ(made, rows);
+}
+
+// The same thousand classes and images as image-net.org and as Kaggle pack them.
+TEST(CommandsHelpSources, kaggles_imagenet_has_the_digests_of_the_official_tars) {
   const TempDirectory directory;
-  layouts.at("ImageNet as Kaggle ships it")(directory.path());
-  const Said said = testing::feedrate(
-      {"convert", "folder", (directory / "imagenet-object-localization-challenge.zip").string(),
-       "--split", "val", "--labels", (directory / "LOC_val_solution.csv").string(), "--to",
-       "recordio", "--out", (directory / "val").string()});
-  ASSERT_EQ(said.code, 0) << said.errors;
-  const auto dataset = open_dataset(directory / "val");
-  ASSERT_EQ(dataset->size(), 2U);
-  EXPECT_EQ(dataset->info().classes, 2U);
-  Scratch scratch;
-  EXPECT_EQ(dataset->read(0, scratch).label, 1);
-  EXPECT_EQ(dataset->read(0, scratch).name, "ILSVRC2012_val_00000001.JPEG");
-  EXPECT_EQ(dataset->read(1, scratch).label, 0);
+  Entries tars, zipped;
+  const std::string root = "ILSVRC/Data/CLS-LOC/";
+  std::string list = "ImageId,PredictionString\n";
+  for (std::uint32_t label = 0; label < converters::imagenet_classes; ++label) {
+    const std::string& wnid = converters::imagenet_wnids()[label];
+    const std::string name = wnid + "_7.JPEG";
+    tars.emplace_back(wnid + ".tar", tar({{name, jpeg(label)}}));
+    zipped.emplace_back(join(root, "train/", wnid, "/", name), jpeg(label));
+  }
+  Entries val;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string id = join("ILSVRC2012_val_0000000", i + 1);
+    val.emplace_back(id + ".JPEG", jpeg(static_cast<std::uint32_t>(2000 + i)));
+    zipped.emplace_back(root + "val/" + val.back().first, val.back().second);
+    const auto label = static_cast<std::size_t>(made_val_label(i));
+    list += join(id, ",", converters::imagenet_wnids()[label], " 1 2 3 4 \n");
+  }
+  const fs::path tars_in = directory / "official";
+  fs::create_directory(tars_in);
+  write(tars_in / "ILSVRC2012_img_train.tar", tar(tars));
+  write(tars_in / "ILSVRC2012_img_val.tar", tar(val));
+  write(tars_in / "ILSVRC2012_devkit_t12.tar.gz", make_devkit());
+  write(directory / "kaggle.zip", make_archive(zipped, {ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE}));
+  write(directory / "list.csv", list);
+  for (const std::string split : {"train", "val"}) {
+    const auto convert = [&](std::vector<std::string> words, const std::string& to) {
+      words.insert(words.begin(), "convert");
+      words.insert(words.end(),
+                   {"--split", split, "--to", "recordio", "--out", (directory / to).string()});
+      const Said said = testing::feedrate(words);
+      EXPECT_EQ(said.code, 0) << said.errors;
+      return open_dataset(directory / to)->info().sidecar.value();
+    };
+    std::vector<std::string> kaggle{"folder", (directory / "kaggle.zip").string()};
+    if (split == "val") {
+      kaggle.insert(kaggle.end(), {"--labels", (directory / "list.csv").string()});
+    }
+    const Sidecar official = convert({"imagenet", tars_in.string()}, split),
+                  other = convert(kaggle, split + "-kaggle");
+    EXPECT_EQ(official.digest, other.digest);
+    EXPECT_EQ(official.bytes_digest, other.bytes_digest);
+    EXPECT_FALSE(official.bytes_digest.empty());
+    EXPECT_EQ(official.class_names.names, other.class_names.names);
+  }
 }
 
 TEST(CommandsHelpSources, it_names_every_dataset) {

@@ -1,0 +1,53 @@
+#include <string>
+
+#include "converters/synths/made_folder.h"
+#include "converters/synths/made_imagenet.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
+#include "formats/io/tar_writer.h"
+
+namespace feedrate::converters {
+using namespace formats;
+
+namespace {
+
+constexpr unsigned place_classes = 365;
+constexpr Shape easy_format{256, 256, 3};
+
+std::string eight_digits(std::uint64_t number) {
+  return std::to_string(100'000'000 + number).substr(1);
+}
+
+void make_places365(const std::filesystem::path& directory, MadeImages& images) {
+  OutputFile file(directory / "places365standard_easyformat.tar");
+  TarWriter tar(file);
+  const unsigned classes = made_classes(images, place_classes);
+  for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
+    const bool train = split == MadeSplit::train;
+    std::string list;
+    make_folder(
+        images, split,
+        {classes,
+         [](unsigned look, Draws draws) { return draw_photograph(look, easy_format, draws); },
+         [&](unsigned label, std::uint64_t number, Bytes jpeg) {
+           const std::string path =
+               join(train ? "train/" : "val/", name_of_class(label, classes), "/",
+                    train ? "" : "Places365_val_", eight_digits(number + 1), ".jpg");
+           tar.add("places365_standard/" + path, jpeg);
+           list += path + '\n';
+         }});
+    tar.add(train ? "places365_standard/train.txt" : "places365_standard/val.txt", as_bytes(list));
+  }
+  tar.finish();
+  file.close();
+}
+
+const Synth places365_row("places365",
+                          "drawn scenes of 256 by 256 in Places365's tar: N to train, N/49 to val",
+                          {2, 2'000'000, 49}, make_places365);
+
+}  // namespace
+
+const Synth& places365_synth = places365_row;
+
+}  // namespace feedrate::converters

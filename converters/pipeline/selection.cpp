@@ -3,6 +3,7 @@
 #include <deque>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 
 #include "converters/pipeline/trail.h"
 #include "formats/base/random.h"
@@ -23,7 +24,10 @@ class CollectedStream final : public SampleStream {
   explicit CollectedStream(std::unique_ptr<SampleStream> stream)
       : stream_(std::move(stream)), copies_(!stream_->lasting()) {
     Sample sample;
-    while (stream_->next(sample)) samples_.push_back(copies_ ? copy(sample) : sample);
+    while (stream_->next(sample)) {
+      if (!stream_->problem().empty()) problems_.emplace(samples_.size(), stream_->problem());
+      samples_.push_back(copies_ ? copy(sample) : sample);
+    }
     info_ = stream_->info();
     info_.size = samples_.size();
   }
@@ -32,6 +36,10 @@ class CollectedStream final : public SampleStream {
   bool lasting() const override { return true; }
   bool seekable() const override { return true; }
   void seek(std::uint64_t index) override { next_ = index; }
+  std::string_view problem() const override {
+    const auto found = problems_.find(next_ - 1);  // of the sample that was given last
+    return found == problems_.end() ? std::string_view() : std::string_view(found->second);
+  }
   bool next(Sample& sample) override {
     if (next_ >= samples_.size()) return false;
     sample = samples_[next_++];
@@ -54,7 +62,7 @@ class CollectedStream final : public SampleStream {
     memory_ += sample.bytes.size() + sizeof(Copy);
     if (memory_ > max_memory) {
       throw Error(join("the source can only be read in its own order and is too large to hold in ",
-                       "memory (over ", max_memory >> 30, " GiB); give it as an uncompressed tar"));
+                       "memory (over ", max_memory >> 30, " GiB); unpack it first"));
     }
     const Copy& kept = kept_.emplace_back(Copy{{sample.bytes.begin(), sample.bytes.end()},
                                                std::string(sample.name),
@@ -71,6 +79,7 @@ class CollectedStream final : public SampleStream {
   bool copies_;
   StreamInfo info_;
   std::vector<Sample> samples_;
+  std::unordered_map<std::uint64_t, std::string> problems_;  // of samples that cannot be read
   std::deque<Copy> kept_;  // a deque: elements stay in place as it grows
   Trail trail_;  // releases mapped samples behind the reader, so that memory does not fill
   std::uint64_t memory_ = 0;

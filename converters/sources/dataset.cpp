@@ -1,8 +1,10 @@
 // A dataset in one of our formats, or a bare file of another tool, to convert it into another
 // format.
 
+#include "converters/sources/mds_stream.h"
 #include "converters/sources/stored_source.h"
 #include "formats/base/error.h"
+#include "formats/containers/mds/mds_index.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -15,7 +17,27 @@ class DatasetSource final : public StoredSource {
  public:
   DatasetSource() : StoredSource("dataset", "any format below, to convert it into another") {}
 
+  std::unique_ptr<SampleStream> open(std::span<const fs::path> inputs,
+                                     std::string_view split) const override {
+    const fs::path& path = only_input(inputs);
+    return is_packed_mds(path) ? open_packed_mds(path) : StoredSource::open(inputs, split);
+  }
+  // Packed MDS is no dataset that opens: its files are those of the directory.
+  std::vector<fs::path> files(std::span<const fs::path> inputs,
+                              std::string_view split) const override {
+    const fs::path path = directory_of(only_input(inputs));
+    return StoredSource::files(std::span(&path, 1), split);
+  }
+  std::vector<Sidecar::Input> inputs(std::span<const fs::path> paths,
+                                     std::string_view split) const override {
+    const fs::path path = directory_of(only_input(paths));
+    return StoredSource::inputs(std::span(&path, 1), split);
+  }
+
  private:
+  static fs::path directory_of(const fs::path& path) {
+    return is_packed_mds(path) ? mds_directory(path) : path;
+  }
   const fs::path& only_input(std::span<const fs::path> inputs) const override {
     if (inputs.size() == 1) return inputs.front();
     throw Error(join("dataset: expected one dataset, found ", inputs.size(), " inputs"));

@@ -22,6 +22,7 @@ struct Faults {
   std::uint64_t end_at = never;    // the stream ends, whatever size it promised
   std::uint64_t short_at = never;  // a sample lacks a byte
   std::uint64_t wide_at = never;   // a sample has another shape
+  std::uint64_t bad_at = never;    // a sample has a problem()
   bool uncounted = false;          // the size is not known beforehand
 };
 
@@ -34,6 +35,9 @@ class MadeStream final : public SampleStream {
     info_.classes = 10;
   }
   const StreamInfo& info() const override { return info_; }
+  std::string_view problem() const override {
+    return index_ == faults_.bad_at + 1 ? "made.tar:entry 7: is bad" : "";
+  }
   bool next(Sample& sample) override {
     if (index_ == faults_.fail_at) throw Error("made.tar:entry 7: byte 12: the text of the source");
     if (index_ == std::min(faults_.end_at, count_)) return false;

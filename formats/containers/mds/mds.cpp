@@ -17,10 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The directory of the index, which a path names itself or by its directory.
-fs::path mds_directory(const fs::path& path) {
-  if (path.filename() != mds_index_name) return path;
-  return path.parent_path().empty() ? "." : path.parent_path();
+void expect_unpacked(const fs::path& path, const MdsShard& shard) {
+  if (shard.packed.empty()) return;
+  fail(shard.packed, "is compressed as a whole (", shard.compression,
+       "), so that no sample can be read alone; 'feedrate convert dataset ", path.string(),
+       " --to recordio --out OUT' unpacks it");
 }
 
 class MdsDataset final : public Dataset {
@@ -29,25 +30,25 @@ class MdsDataset final : public Dataset {
     info_.path = path;
     info_.format = mds_container.name();
     for (const MdsShard& shard : read_mds_index(mds_directory(path))) {
+      expect_unpacked(path, shard);
       shards_.emplace_back(shard);
       info_.files.push_back(shard.file);
       ends_.push_back(info_.size += shard.samples);
     }
     if (info_.size == 0) fail(path, "holds no samples");
-    Scratch scratch;
     complete_info(info_, *this, [&] {
-      const Sample first = shards_.front().read(0, scratch);
+      const Sample first = shards_.front().samples().read(0);
       return first.codec == &raw_codec ? Bytes() : first.bytes;
     });
   }
 
-  Sample read(std::uint64_t index, Scratch& scratch) const override {
+  Sample read(std::uint64_t index, Scratch&) const override {
     const Place place = place_of(index);
     try {
-      return place.shard->read(place.number, scratch);
+      return place.shard->samples().read(place.number);
     } catch (const Error& error) {
       fail(place.shard->path(), "sample ", index, " (number ", place.number, ", byte ",
-           place.shard->start(place.number), "): ", error.what());
+           place.shard->samples().start(place.number), "): ", error.what());
     }
   }
 
@@ -60,13 +61,13 @@ class MdsDataset final : public Dataset {
   void prefetch(std::span<const std::uint64_t> indices) const override {
     for (const std::uint64_t index : indices) {
       const Place place = place_of(index);
-      place.shard->prefetch(place.number);
+      place.shard->samples().prefetch(place.number);
     }
   }
 
   SamplePlace place(std::uint64_t index) const override {
     const Place at = place_of(index);
-    return {at.shard->path(), at.shard->start(at.number)};
+    return {at.shard->path(), at.shard->samples().start(at.number)};
   }
 
   Bytes details(std::uint64_t index, Scratch& scratch) const override {

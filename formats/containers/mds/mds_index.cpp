@@ -25,28 +25,42 @@ std::vector<MdsColumn> columns_of(const json& shard) {
   return columns;
 }
 
-MdsShard shard_of(const fs::path& directory, const json& from) {
-  const json& raw = from.at("raw_data");
-  const std::string name = raw.at("basename").get<std::string>();
-  if (from.at("format") != "mds") {
-    throw Error(join("'", name, "' has the format ", from.at("format").dump(), ", not mds"));
-  }
+fs::path file_of(const fs::path& directory, const json& from) {
+  const std::string name = from.at("basename").get<std::string>();
   const fs::path relative(name);
   if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") {
     throw Error(join("'", name, "' is no name of a shard"));
   }
-  MdsShard shard{directory / relative, raw.at("bytes").get<std::uint64_t>(),
-                 from.at("samples").get<std::uint64_t>(), columns_of(from)};
+  return directory / relative;
+}
+
+MdsShard shard_of(const fs::path& directory, const json& from) {
+  const json& raw = from.at("raw_data");
+  MdsShard shard{.file = file_of(directory, raw),
+                 .bytes = raw.at("bytes").get<std::uint64_t>(),
+                 .samples = from.at("samples").get<std::uint64_t>(),
+                 .columns = columns_of(from),
+                 .packed = {},
+                 .compression = {}};
+  if (from.at("format") != "mds") {
+    throw Error(join("'", raw.at("basename").get<std::string>(), "' has the format ",
+                     from.at("format").dump(), ", not mds"));
+  }
   const json compression = from.value("compression", json());
   std::error_code ignored;
   if (!compression.is_null() && !fs::exists(shard.file, ignored)) {
-    throw Error(join("'", name, "' is compressed (", compression.dump(),
-                     "); unpack it first, for zstd with 'unzstd ", name, ".zstd -o ", name, "'"));
+    shard.packed = file_of(directory, from.at("zip_data"));
+    shard.compression = compression.get<std::string>();
   }
   return shard;
 }
 
 }  // namespace
+
+fs::path mds_directory(const fs::path& path) {
+  if (path.filename() != mds_index_name) return path;
+  return path.parent_path().empty() ? "." : path.parent_path();
+}
 
 std::vector<MdsShard> read_mds_index(const fs::path& directory) {
   const fs::path file = directory / mds_index_name;

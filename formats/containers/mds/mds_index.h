@@ -22,10 +22,15 @@ struct MdsShard {
   std::uint64_t bytes = 0;
   std::uint64_t samples = 0;
   std::vector<MdsColumn> columns;
+  std::filesystem::path packed;  // in place of `file`, which is not there; empty where it is
+  std::string compression;       // of `packed`: "zstd:3"
 };
 
-/// Throws Error, naming the file, for JSON of another form, for shards that are compressed as a
-/// whole, and for names that lead out of the directory.
+/// The directory of the index, which a path names itself or by its directory.
+std::filesystem::path mds_directory(const std::filesystem::path& path);
+
+/// Throws Error, naming the file, for JSON of another form, and for names that lead out of the
+/// directory.
 std::vector<MdsShard> read_mds_index(const std::filesystem::path& directory);
 
 /// True when the directory's index.json is that of such a dataset. Never throws.

@@ -111,44 +111,47 @@ MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns) {
   return roles;
 }
 
-MdsShardFile::MdsShardFile(const MdsShard& shard)
-    : file_(shard.file), samples_(shard.samples), columns_(shard.columns) {
+MdsSamples::MdsSamples(const MdsShard& shard, Bytes bytes)
+    : bytes_(bytes), count_(shard.samples), columns_(shard.columns) {
   try {
     roles_ = choose_mds_columns(columns_);
-    const Bytes bytes = file_.bytes();
     if (bytes.size() != shard.bytes) {
       throw Error(join("has ", bytes.size(), " bytes, ", mds_index_name, " states ", shard.bytes));
     }
-    if (samples_ > bytes.size() / offset_bytes || bytes.size() < (samples_ + 2) * offset_bytes) {
-      throw Error(join("has ", bytes.size(), " bytes for ", samples_, " samples"));
+    if (count_ > bytes.size() / offset_bytes || bytes.size() < (count_ + 2) * offset_bytes) {
+      throw Error(join("has ", bytes.size(), " bytes for ", count_, " samples"));
     }
-    if (const auto count = load_le<std::uint32_t>(bytes.data()); count != samples_) {
-      throw Error(join("byte 0: states ", count, " samples, ", mds_index_name, " ", samples_));
+    if (const auto count = load_le<std::uint32_t>(bytes.data()); count != count_) {
+      throw Error(join("byte 0: states ", count, " samples, ", mds_index_name, " ", count_));
     }
   } catch (const Error& error) {
-    fail(shard.file, error.what());
+    fail(shard.packed.empty() ? shard.file : shard.packed, error.what());
   }
 }
 
-const std::byte* MdsShardFile::offset_at(std::uint64_t number) const {
-  return file_.bytes().data() + (1 + number) * offset_bytes;
+const std::byte* MdsSamples::offset_at(std::uint64_t number) const {
+  return bytes_.data() + (1 + number) * offset_bytes;
 }
 
-std::uint64_t MdsShardFile::start(std::uint64_t number) const {
+std::uint64_t MdsSamples::start(std::uint64_t number) const {
   return load_le<std::uint32_t>(offset_at(number));
 }
 
-Bytes MdsShardFile::sample(std::uint64_t number) const {
+Bytes MdsSamples::expected_bytes(std::uint64_t number) const {
   const std::uint64_t begin = start(number), end = start(number + 1);
-  const Bytes bytes = file_.bytes();
-  if (begin < (samples_ + 2) * offset_bytes || begin > end || end > bytes.size()) {
-    throw Error(join("states the bytes ", begin, " to ", end, ", the file has ", bytes.size()));
+  if (begin < (count_ + 2) * offset_bytes || begin > end || end > bytes_.size()) {
+    throw Error(join("states the bytes ", begin, " to ", end, ", the file has ", bytes_.size()));
   }
-  return bytes.subspan(begin, end - begin);
+  return bytes_.subspan(begin, end - begin);
 }
 
-Sample MdsShardFile::read(std::uint64_t number, Scratch&) const {
-  const Bytes all = sample(number);
+Bytes MdsSamples::bytes(std::uint64_t number) const {
+  const std::uint64_t begin = start(number), end = start(number + 1);
+  return begin < end && end <= bytes_.size() ? bytes_.subspan(begin, end - begin) : Bytes();
+}
+
+Sample MdsSamples::read(std::uint64_t number) const {
+  const Bytes all = expected_bytes(number);
   std::size_t sizes = 0;
   for (const MdsColumn& column : columns_) sizes += column.size ? 0 : offset_bytes;
   if (sizes > all.size()) throw Error("is cut off within its sizes");
@@ -182,12 +185,6 @@ Sample MdsShardFile::read(std::uint64_t number, Scratch&) const {
   sample.label = label_from(columns_[roles_.label], label);
   sample.name = as_text(name);
   return sample;
-}
-
-void MdsShardFile::look_ahead(std::uint64_t number) const {
-  const std::uint64_t begin = start(number), end = start(number + 1);
-  const Bytes bytes = file_.bytes();
-  if (begin < end && end <= bytes.size()) file_.look_ahead(bytes.subspan(begin, end - begin));
 }
 
 }  // namespace feedrate::formats

@@ -21,30 +21,48 @@ struct MdsRoles {
 /// Throws Error, which lists the columns, where it cannot be told.
 MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns);
 
-/// Any thread may read. Movable.
-class MdsShardFile {
+/// The samples in the bytes of a shard, which must outlive it. Any thread may read.
+class MdsSamples {
  public:
-  /// Throws Error, naming the file, when it is not as the index says.
-  explicit MdsShardFile(const MdsShard& shard);
+  /// Throws Error, naming the shard's file, when the bytes are not as the index says.
+  MdsSamples(const MdsShard& shard, Bytes bytes);
 
-  const std::filesystem::path& path() const { return file_.path(); }
-  std::uint64_t samples() const { return samples_; }
+  std::uint64_t count() const { return count_; }
   /// Byte at which a sample starts.
   std::uint64_t start(std::uint64_t number) const;
   /// The sample, in place. Throws Error without naming the file.
-  Sample read(std::uint64_t number, Scratch& scratch) const;
-  void look_ahead(std::uint64_t number) const;
+  Sample read(std::uint64_t number) const;
+  /// The sample's bytes; empty where the shard states none.
+  Bytes bytes(std::uint64_t number) const;
   void prefetch(std::uint64_t number) const { __builtin_prefetch(offset_at(number)); }
-  void expect_unchanged() const { file_.expect_unchanged(); }
 
  private:
   const std::byte* offset_at(std::uint64_t number) const;
-  Bytes sample(std::uint64_t number) const;
+  Bytes expected_bytes(std::uint64_t number) const;
 
-  MappedFile file_;
-  std::uint64_t samples_ = 0;
+  Bytes bytes_;
+  std::uint64_t count_ = 0;
   std::vector<MdsColumn> columns_;
   MdsRoles roles_;
+};
+
+/// A shard's file, mapped. Any thread may read. Movable.
+class MdsShardFile {
+ public:
+  /// Throws Error, naming the file, when it is not as the index says.
+  explicit MdsShardFile(const MdsShard& shard)
+      : file_(shard.file), samples_(shard, file_.bytes()) {}
+
+  const std::filesystem::path& path() const { return file_.path(); }
+  const MdsSamples& samples() const { return samples_; }
+  void look_ahead(std::uint64_t number) const {
+    if (const Bytes bytes = samples_.bytes(number); !bytes.empty()) file_.look_ahead(bytes);
+  }
+  void expect_unchanged() const { file_.expect_unchanged(); }
+
+ private:
+  MappedFile file_;
+  MdsSamples samples_;
 };
 
 }  // namespace feedrate::formats

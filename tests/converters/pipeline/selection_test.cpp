@@ -105,5 +105,16 @@ TEST(HostileSelection, damage_met_while_collecting_keeps_its_words) {
                {"made.tar:entry 7: byte 12"});
 }
 
+TEST(HostileSelection, a_bad_sample_that_was_collected_keeps_its_problem) {
+  SelectedStream stream(made_stream(50, {.bad_at = 30}), {.shuffle = 1});
+  int bad = 0;
+  for (Sample sample; stream.next(sample);) {
+    const bool is_bad = sample.name == "made-30.png";
+    EXPECT_EQ(stream.problem(), is_bad ? "made.tar:entry 7: is bad" : "") << sample.name;
+    bad += is_bad;
+  }
+  EXPECT_EQ(bad, 1);
+}
+
 }  // namespace
 }  // namespace feedrate::converters

@@ -139,8 +139,14 @@ TEST_F(HostileMdsFiles, what_is_compressed_or_lies_elsewhere_is_refused) {
   const auto index = [&] { write("index.json", json{{"version", 2}, {"shards", {of}}}.dump()); };
   of["compression"] = "zstd:3";
   index();
+  expect_error([&] { open_dataset(temporary_.path()); }, {"index.json", "zip_data"});
+  of["zip_data"] = {{"basename", "/etc/passwd"}, {"bytes", 10}};
+  index();
+  expect_error([&] { open_dataset(temporary_.path()); }, {"index.json", "'/etc/passwd'"});
+  of["zip_data"]["basename"] = "shard.00000.mds.zstd";
+  index();
   expect_error([&] { open_dataset(temporary_.path()); },
-               {"index.json", "shard.00000.mds", "zstd:3", "unzstd"});
+               {"shard.00000.mds.zstd", "zstd:3", "feedrate convert dataset"});
   of = facts(usual_, "../shard.00000.mds", 10, 1);
   index();
   expect_error([&] { open_dataset(temporary_.path()); }, {"index.json", "'../shard.00000.mds'"});

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "formats/codec.h"
+#include "tests/converters/pack_mds.h"
 #include "tests/support/make_mds.h"
 #include "tests/support/make_parquet.h"
 #include "tests/support/run_program.h"
@@ -47,6 +48,11 @@ void make_mds_set(const fs::path& directory) {
   make_mds(directory, shards);
 }
 
+void make_packed_mds_set(const fs::path& directory) {
+  make_mds_set(directory);
+  pack_mds(directory);
+}
+
 struct Format {
   std::string name;
   void (*make)(const fs::path& directory);
@@ -55,7 +61,7 @@ struct Format {
 // GoogleTest would print addresses into the name of the test.
 void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
 
-class CommandsReadOnlyFormats : public ::testing::TestWithParam<Format> {
+class CommandsConvertedFormats : public ::testing::TestWithParam<Format> {
  protected:
   void SetUp() override {
     GetParam().make(directory_ / "data");
@@ -86,6 +92,8 @@ class CommandsReadOnlyFormats : public ::testing::TestWithParam<Format> {
   std::string plain_ = (directory_ / "plain").string();
 };
 
+class CommandsReadOnlyFormats : public CommandsConvertedFormats {};
+
 TEST_P(CommandsReadOnlyFormats, ranks_and_later_starts_load_what_they_load_from_recordio) {
   const std::vector<std::vector<std::string>> ways{
       {},
@@ -103,7 +111,7 @@ TEST_P(CommandsReadOnlyFormats, ranks_and_later_starts_load_what_they_load_from_
   EXPECT_EQ(all.size(), ways.size() - 1) << "each loads something else, but for more epochs";
 }
 
-TEST_P(CommandsReadOnlyFormats, parts_of_a_conversion_join_to_the_whole) {
+TEST_P(CommandsConvertedFormats, parts_of_a_conversion_join_to_the_whole) {
   const std::string out = (directory_ / "parts").string();
   for (const char* part : {"2/2", "1/2"}) {
     run({"convert", "dataset", data_, "--to", "recordio", "--shards", "4", "--part", part, "--out",
@@ -113,7 +121,7 @@ TEST_P(CommandsReadOnlyFormats, parts_of_a_conversion_join_to_the_whole) {
   expect_same_files(plain_, out);
 }
 
-TEST_P(CommandsReadOnlyFormats, a_conversion_that_was_stopped_goes_on) {
+TEST_P(CommandsConvertedFormats, a_conversion_that_was_stopped_goes_on) {
   const std::string out = (directory_ / "stopped").string();
   const std::vector<std::string> words{"convert",  "dataset", data_,   "--to", "recordio",
                                        "--shards", "4",       "--out", out};
@@ -128,9 +136,36 @@ TEST_P(CommandsReadOnlyFormats, a_conversion_that_was_stopped_goes_on) {
   expect_same_files(plain_, out);
 }
 
+TEST(CommandsPackedMds, are_converted_as_their_unpacked_shards_are_and_not_loaded) {
+  const TempDirectory directory;
+  make_mds_set(directory / "whole");
+  make_packed_mds_set(directory / "data");
+  const auto convert = [&](std::vector<std::string> words, const std::string& to) {
+    words.insert(words.begin(), {"convert", "dataset"});
+    words.insert(words.end(), {"--to", "recordio", "--shuffle", "3", "--resize", "short:20",
+                               "--out", (directory / to).string()});
+    const Said said = feedrate(words);
+    EXPECT_EQ(said.code, 0) << said.errors;
+    return slurp(directory / to / "data.rec");
+  };
+  const std::string expected = convert({(directory / "whole").string()}, "a");
+  EXPECT_EQ(convert({(directory / "data").string()}, "b"), expected);
+  EXPECT_EQ(convert({(directory / "data" / "index.json").string()}, "c"), expected);
+  const Said refused = feedrate({"load", (directory / "data").string()});
+  EXPECT_EQ(refused.code, 1);
+  for (const char* words : {"shard.00000.mds.zstd", "zstd:3", "feedrate convert dataset"}) {
+    EXPECT_NE(refused.errors.find(words), std::string::npos) << refused.errors;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, CommandsReadOnlyFormats,
                          ::testing::Values(Format{"parquet", make_parquet_set},
                                            Format{"mds", make_mds_set}),
+                         [](const auto& format) { return format.param.name; });
+INSTANTIATE_TEST_SUITE_P(, CommandsConvertedFormats,
+                         ::testing::Values(Format{"parquet", make_parquet_set},
+                                           Format{"mds", make_mds_set},
+                                           Format{"packed_mds", make_packed_mds_set}),
                          [](const auto& format) { return format.param.name; });
 
 }  // namespace

@@ -36,8 +36,9 @@ class MdsDataset final : public Dataset {
       ends_.push_back(info_.size += shard.samples);
     }
     if (info_.size == 0) fail(path, "holds no samples");
+    Scratch scratch;
     complete_info(info_, *this, [&] {
-      const Sample first = shards_.front().samples().read(0);
+      const Sample first = read(0, scratch);  // a shard may be empty
       return first.codec == &raw_codec ? Bytes() : first.bytes;
     });
   }

@@ -50,6 +50,15 @@ std::size_t choose_column(const std::vector<MdsColumn>& columns, std::string_vie
       if (columns[i].name == name) return i;
     }
   }
+  const auto is_usual = [&](const MdsColumn& column) {
+    return std::ranges::find(usual, column.name) != usual.end();
+  };
+  // A column of numbers beside a label that is text would be taken for it.
+  const auto other = std::ranges::find_if(columns, is_usual);
+  if (other != columns.end()) {
+    throw Error(join("has a column ", other->name, ", but not of ", what, "; it has ",
+                     list_of_columns(columns)));
+  }
   if (found.size() == 1) return found.front();
   throw Error(join("has ", found.empty() ? "no column" : "several columns", " of ", what,
                    "; it has ", list_of_columns(columns)));

@@ -108,6 +108,12 @@ TEST_F(UnitMds, samples_of_all_shards_are_read_in_order) {
   EXPECT_EQ(open_dataset(temporary_.path())->info().format, "mds");
 }
 
+TEST_F(UnitMds, shards_may_be_empty) {
+  write_set(usual_, {{}, {{"a", png(0), integer(3)}}, {}, {{"b", png(1), integer(4)}}});
+  EXPECT_EQ(samples_in(temporary_.path()),
+            (std::vector<std::string>{"3 a png " + png(0), "4 b png " + png(1)}));
+}
+
 TEST_F(UnitMds, pixels_may_lie_there_as_they_are) {
   const Image grey = make_image({2, 5, 1}, 1), colour = make_image({3, 2, 3}, 2);
   const auto pil = [](const Image& image, const std::string& mode) {
@@ -155,6 +161,12 @@ TEST_F(HostileMdsFiles, what_is_compressed_or_lies_elsewhere_is_refused) {
   write("shard.00000.mds", "0123456789");
   expect_error([&] { open_dataset(temporary_.path()); },
                {"shard.00000.mds", "no column of images", "a (int), b (json)"});
+  // An id must not become the label because the label is text.
+  of = facts({{"image", "png", {}}, {"label", "str", {}}, {"id", "int", 8}}, "shard.00000.mds", 10,
+             1);
+  index();
+  expect_error([&] { open_dataset(temporary_.path()); },
+               {"shard.00000.mds", "a column label, but not of labels", "label (str), id (int)"});
   of = facts(usual_, "shard.00000.mds", 10, 1);
   of.erase("column_sizes");
   index();

@@ -2,6 +2,7 @@
 // A writer of small Parquet files with a column of images and one of labels, in the ways in which
 // pyarrow writes them; tests/interop/parquet.py holds the reader against the real one.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>

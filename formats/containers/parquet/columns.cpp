@@ -63,6 +63,12 @@ std::size_t choose(const ParquetFooter& footer, const Role& role, const std::str
   for (const std::string_view usual : role.usual) {
     if (const auto at = named(usual); at != found.end()) return *at;
   }
+  // A column of numbers beside a label that is text would be taken for it.
+  for (const ParquetColumn& column : footer.columns) {
+    if (std::ranges::find(role.usual, column.path.front()) != role.usual.end()) {
+      throw Error(join("has a column '", column.path.front(), "', but not of ", role.what, how));
+    }
+  }
   if (found.size() == 1) return found.front();
   throw Error(
       join("has ", found.empty() ? "no column" : "several columns", " of ", role.what, how));
@@ -70,13 +76,18 @@ std::size_t choose(const ParquetFooter& footer, const Role& role, const std::str
 
 }  // namespace
 
+fs::path without_parquet_wishes(const fs::path& path) {
+  const std::string text = path.string();
+  std::error_code ignored;
+  return fs::exists(path, ignored) ? path : fs::path(text.substr(0, text.rfind('?')));
+}
+
 std::pair<fs::path, ParquetWishes> split_parquet_wishes(const fs::path& path) {
   const std::string text = path.string();
-  const std::size_t mark = text.rfind('?');
-  std::error_code ignored;
-  if (mark == std::string::npos || fs::exists(path, ignored)) return {path, {}};
+  const fs::path file = without_parquet_wishes(path);
+  if (file == path) return {path, {}};
   ParquetWishes wishes;
-  std::string_view left = std::string_view(text).substr(mark + 1);
+  std::string_view left = std::string_view(text).substr(file.string().size() + 1);
   while (!left.empty()) {
     const std::string_view one = left.substr(0, left.find('&'));
     left.remove_prefix(std::min(left.size(), one.size() + 1));
@@ -90,7 +101,7 @@ std::pair<fs::path, ParquetWishes> split_parquet_wishes(const fs::path& path) {
     }
     (name == "image" ? wishes.image : wishes.label) = value;
   }
-  return {text.substr(0, mark), wishes};
+  return {file, wishes};
 }
 
 ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const ParquetWishes& wishes) {

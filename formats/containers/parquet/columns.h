@@ -20,6 +20,9 @@ struct ParquetWishes {
 std::pair<std::filesystem::path, ParquetWishes> split_parquet_wishes(
     const std::filesystem::path& path);
 
+/// The same path, whatever the wishes are.
+std::filesystem::path without_parquet_wishes(const std::filesystem::path& path);
+
 struct ParquetColumns {
   std::size_t image = 0;  // of ParquetFooter::columns
   std::size_t label = 0;

@@ -245,6 +245,10 @@ Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory) {
   return into;
 }
 
+bool holds_entries(const ParquetPage& page) {
+  return page.encoding == rle_dictionary || page.encoding == plain_dictionary;
+}
+
 void check_parquet_page(const ParquetPage& page) {
   if (!page.crc) return;
   const std::uint32_t found = zip_crc32(page.stored);
@@ -298,11 +302,12 @@ void read_parquet_values(const ParquetPage& page, Bytes content, const ParquetCo
     read_plain(
         in, column.type, present, [&](Bytes value) { give(sink.bytes, value); },
         [&](std::int64_t value) { give(sink.integer, value); });
-  } else if (page.encoding == rle_dictionary || page.encoding == plain_dictionary) {
+  } else if (holds_entries(page)) {
     const bool of_bytes = column.type == ParquetType::bytes;
     const std::size_t size = of_bytes ? dictionary.texts.size() : dictionary.integers.size();
     const auto width = present == 0 ? 0U : std::to_integer<unsigned>(in.take(1, "a width")[0]);
     LevelReader(in.left(), width).read(present, [&](std::uint32_t entry) {
+      if (sink.entry) return give(sink.entry, entry);
       if (entry >= size) throw Error(join("names entry ", entry, " of a dictionary of ", size));
       if (of_bytes) {
         give(sink.bytes, dictionary.texts[entry]);

@@ -33,6 +33,9 @@ void each_parquet_page(Bytes file, const ParquetChunk& chunk,
 /// Throws Error for damage, and for a compression that is not read, with its name.
 Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory);
 
+/// True for a data page whose values are numbers of a dictionary's entries.
+bool holds_entries(const ParquetPage& page);
+
 /// Throws Error where the bytes are not those of the page's checksum, if it has one.
 void check_parquet_page(const ParquetPage& page);
 
@@ -48,6 +51,8 @@ struct ParquetSink {
   std::function<void(Bytes)> bytes;
   std::function<void(std::int64_t)> integer;
   std::function<void()> missing;
+  /// Where it is set, it gets the numbers of a dictionary's entries, which need not be there.
+  std::function<void(std::uint32_t)> entry = {};
 };
 
 /// Reads a dictionary's `content`, which it views. Throws Error for damage.

@@ -38,7 +38,10 @@ class ParquetDataset final : public Dataset {
     for (const ParquetFile& file : files_) ends_.push_back(info_.size += file.rows());
     if (info_.size == 0) fail(path, "holds no rows");
     Scratch scratch;
-    complete_info(info_, *this, [&] { return files_.front().image(0, scratch.bytes); });
+    complete_info(info_, *this, [&] {
+      const Place first = place_of(0);  // a shard may be empty
+      return first.file->image(first.row, scratch.bytes, pages_);
+    });
     if (!info_.class_names.names.empty()) return;
     info_.class_names = classes_;
     info_.classes = static_cast<std::uint32_t>(classes_.names.size());
@@ -48,7 +51,7 @@ class ParquetDataset final : public Dataset {
     const Place place = place_of(index);
     try {
       Sample sample;
-      sample.bytes = place.file->image(place.row, scratch.bytes);
+      sample.bytes = place.file->image(place.row, scratch.bytes, pages_);
       sample.codec = &codec_for(sample.bytes);
       sample.shape = sample.codec->shape(sample.bytes);
       sample.label = place.file->label(place.row);
@@ -136,6 +139,7 @@ class ParquetDataset final : public Dataset {
   std::vector<ParquetFile> files_;
   std::vector<std::uint64_t> ends_;  // one past the last sample of each file
   ClassNames classes_;
+  mutable ParquetPageCache pages_;
 };
 
 class ParquetContainer final : public Container {
@@ -145,7 +149,7 @@ class ParquetContainer final : public Container {
 
   bool knows(const fs::path& path) const override {
     try {
-      const fs::path file = split_parquet_wishes(path).first;
+      const fs::path file = without_parquet_wishes(path);
       std::error_code ignored;
       if (fs::is_directory(file, ignored)) return holds_parquet(file);
       if (!fs::is_regular_file(file, ignored)) return false;

@@ -65,10 +65,9 @@ Bytes ParquetFile::kept(const ParquetPage& page) {
   return content;
 }
 
-/// Calls page() for each data page of the column, with its dictionary, which stays.
-void ParquetFile::each_page(
-    const Column& column,
-    const std::function<void(const ParquetPage&, const ParquetDictionary&)>& page) {
+/// Calls page() for each data page of the column, with its dictionary, which stays. A dictionary that
+/// is packed and is not to be unpacked is added to packed_ instead.
+void ParquetFile::each_page(const Column& column, const OnPage& page, bool unpacks) {
   for (std::size_t group = 0; group < column.footer.row_groups.size(); ++group) {
     const ParquetChunk& chunk = column.footer.row_groups[group].chunks[column.number];
     const auto where = [&] {
@@ -79,7 +78,9 @@ void ParquetFile::each_page(
       each_parquet_page(file_.bytes(), chunk, [&](const ParquetPage& each) {
         try {
           if (each.crc) with_checksums_.push_back(each);
-          if (each.kind == ParquetPage::Kind::dictionary) {
+          if (each.kind == ParquetPage::Kind::dictionary && each.codec != 0 && !unpacks) {
+            packed_.push_back(each);
+          } else if (each.kind == ParquetPage::Kind::dictionary) {
             dictionaries_.back() = read_parquet_dictionary(each, kept(each), chunk.type);
           } else {
             page(each, dictionaries_.back());
@@ -106,15 +107,41 @@ void ParquetFile::read_images(const Column& column, bool unpacks) {
           [this] {
             images_.push_back({nullptr, 0, missing});
           }};
-  each_page(column, [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
+  const OnPage on_page = [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
     if (page.codec == 0 || unpacks) {
       read_parquet_values(page, kept(page), column.facts(), dictionary, sink);
-      return;
+    } else {
+      add_packed_values(page);
     }
+  };
+  each_page(column, on_page, unpacks);
+}
+
+/// The places of the images of a packed data page: numbers of values in it, or in the dictionary that
+/// was added last.
+void ParquetFile::add_packed_values(const ParquetPage& page) {
+  if (!holds_entries(page)) {
     const auto number = static_cast<std::uint32_t>(packed_.size());
-    packed_.push_back({page, static_cast<std::uint32_t>(dictionaries_.size() - 1)});
+    packed_.push_back(page);
     for (std::uint32_t i = 0; i < page.values; ++i) images_.push_back({nullptr, i, number});
-  });
+    return;
+  }
+  const auto number = static_cast<std::uint32_t>(packed_.size() - 1);
+  if (packed_.empty() || packed_.back().kind != ParquetPage::Kind::dictionary) {
+    throw Error("names entries of a dictionary that is not there");
+  }
+  Buffer memory;
+  read_parquet_values(page, unpacked_parquet_page(page, memory), image_column_, {},
+                      {.bytes = {},
+                       .integer = {},
+                       .missing =
+                           [this] {
+                             images_.push_back({nullptr, 0, missing});
+                           },
+                       .entry =
+                           [&](std::uint32_t entry) {
+                             images_.push_back({nullptr, entry, number});
+                           }});
 }
 
 void ParquetFile::read_labels(const Column& column) {
@@ -161,29 +188,38 @@ std::string_view ParquetFile::name(std::uint64_t row) const {
   return std::string_view(names_).substr(begin, name_ends_[row] - begin);
 }
 
-Bytes ParquetFile::image(std::uint64_t row, Buffer& memory) const {
+Bytes ParquetFile::image(std::uint64_t row, Buffer& memory, ParquetPageCache& pages) const {
   const Place& place = images_[row];
   if (place.page == in_memory) return {place.data, place.size};
   if (place.page == missing) throw Error("the image is missing (null)");
-  const PackedPage& from = packed_[place.page];
-  Bytes found;
-  bool there = false;
-  std::uint32_t number = 0;
-  const ParquetSink sink{.bytes =
-                             [&](Bytes value) {
-                               if (number++ == place.size) found = value, there = true;
-                             },
+  const ParquetPage& from = packed_[place.page];
+  const auto unpack = [&](ParquetPageCache::Page& page) {
+    const Bytes content = unpacked_parquet_page(from, page.memory);
+    if (from.kind == ParquetPage::Kind::dictionary) {
+      const auto all = read_parquet_dictionary(from, content, image_column_.type).texts;
+      page.values.assign(all.begin(), all.end());
+      return;
+    }
+    read_parquet_values(from, content, image_column_, {},
+                        {.bytes = [&](Bytes value) { page.values.emplace_back(value); },
                          .integer = {},
-                         .missing = [&] { ++number; }};
-  read_parquet_values(from.page, unpacked_parquet_page(from.page, memory), image_column_,
-                      dictionaries_[from.dictionary], sink);
-  if (!there) throw Error("the image is missing (null)");
-  return found;
+                         .missing = [&] { page.values.emplace_back(); }});
+  };
+  const auto page = pages.get(&from, unpack);
+  if (place.size >= page->values.size()) {
+    throw Error(join("names entry ", place.size, " of a dictionary of ", page->values.size()));
+  }
+  if (!page->values[place.size]) throw Error("the image is missing (null)");
+  const Bytes found = *page->values[place.size];
+  // A copy: others may push the page out while this image is being decoded.
+  const MutableBytes image = grown(memory, found.size());
+  std::ranges::copy(found, image.begin());
+  return image;
 }
 
 std::uint64_t ParquetFile::offset(std::uint64_t row) const {
   const Place& place = images_[row];
-  if (place.page < missing) return packed_[place.page].page.offset;
+  if (place.page < missing) return packed_[place.page].offset;
   const Bytes file = file_.bytes();
   const bool inside = place.data >= file.data() && place.data < file.data() + file.size();
   return inside ? static_cast<std::uint64_t>(place.data - file.data()) : 0;
@@ -192,7 +228,7 @@ std::uint64_t ParquetFile::offset(std::uint64_t row) const {
 bool ParquetFile::look_ahead(std::uint64_t row) const {
   const Place& place = images_[row];
   if (place.page < missing) {
-    file_.look_ahead(packed_[place.page].page.stored);
+    file_.look_ahead(packed_[place.page].stored);
   } else if (offset(row) != 0) {
     file_.look_ahead({place.data, place.size});
   }

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "formats/containers/parquet/columns.h"
 #include "formats/containers/parquet/page.h"
+#include "formats/containers/parquet/page_cache.h"
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
 
@@ -30,8 +32,7 @@ class ParquetFile {
  public:
   ParquetFile() = default;  // no file: only to be assigned to
   /// Reads the heads of all pages, and the labels. `unpacks`: compressed pages of images are unpacked
-  /// into memory once; else at each read(), which unpacks the page that holds the image. Throws
-  /// Error, naming file, row group, column and byte, for damage.
+  /// into memory once; else by image(), with the page that holds the image. Throws Error, naming file, row group, column and byte, for damage.
   ParquetFile(OpenParquet&& open, bool unpacks);
 
   const std::filesystem::path& path() const { return path_; }
@@ -39,8 +40,9 @@ class ParquetFile {
   std::int32_t label(std::uint64_t row) const { return labels_[row]; }
   /// The image's file name; empty where it has none.
   std::string_view name(std::uint64_t row) const;
-  /// The encoded image, in place or in `memory`. Throws Error, without naming the file.
-  Bytes image(std::uint64_t row, Buffer& memory) const;
+  /// The encoded image, in place or in `memory`; `pages` keeps what it unpacks, for all files of a
+  /// dataset. Throws Error, without naming the file.
+  Bytes image(std::uint64_t row, Buffer& memory, ParquetPageCache& pages) const;
   /// Byte of the file at which the image begins, or the page that holds it.
   std::uint64_t offset(std::uint64_t row) const;
   /// Hints that the image is needed soon.
@@ -54,22 +56,19 @@ class ParquetFile {
   /// An image: its bytes, or where they are once the page is unpacked.
   struct Place {
     const std::byte* data = nullptr;  // null: in a page that is packed, or missing
-    std::uint32_t size = 0;           // or the value's number in that page
-    std::uint32_t page = in_memory;   // of packed_
+    std::uint32_t size = 0;  // or the value's number in that page, which may be a dictionary
+    std::uint32_t page = in_memory;  // of packed_
   };
   static constexpr std::uint32_t in_memory = ~std::uint32_t{0}, missing = in_memory - 1;
 
-  struct PackedPage {
-    ParquetPage page;
-    std::uint32_t dictionary;  // of dictionaries_
-  };
   struct Column;
 
   void read_images(const Column& column, bool unpacks);
   void read_labels(const Column& column);
   void read_names(const Column& column);
-  void each_page(const Column& column,
-                 const std::function<void(const ParquetPage&, const ParquetDictionary&)>& page);
+  using OnPage = std::function<void(const ParquetPage&, const ParquetDictionary&)>;
+  void each_page(const Column& column, const OnPage& page, bool unpacks = true);
+  void add_packed_values(const ParquetPage& page);
   Bytes kept(const ParquetPage& page);
 
   std::filesystem::path path_;
@@ -80,7 +79,7 @@ class ParquetFile {
   std::string names_;
   std::vector<std::uint64_t> name_ends_;  // in names_, by row; empty where there are none
   std::vector<Buffer> unpacked_;          // pages
-  std::vector<PackedPage> packed_;
+  std::vector<ParquetPage> packed_;       // dictionaries too
   std::vector<ParquetDictionary> dictionaries_;
   std::vector<ParquetPage> with_checksums_;
 };

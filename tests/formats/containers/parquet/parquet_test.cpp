@@ -125,6 +125,16 @@ TEST_F(UnitParquet, shards_of_a_split_are_one_dataset) {
   EXPECT_EQ(samples_in(temporary_ / "hub"), expected(rows(7)));
 }
 
+TEST_F(UnitParquet, shards_may_be_empty) {
+  for (const int shard : {0, 2}) {
+    write(make_parquet({}), join("some/train-0000", shard, "-of-00003.parquet"));
+  }
+  write(make_parquet(rows(3)), "some/train-00001-of-00003.parquet");
+  EXPECT_EQ(samples_in(temporary_ / "some"), expected(rows(3)));
+  write(make_parquet({}), "none/train-00000-of-00001.parquet");
+  expect_error([&] { open_dataset(temporary_ / "none"); }, {"none", "holds no rows"});
+}
+
 TEST_F(UnitParquet, other_columns_are_named_behind_the_path) {
   const std::vector<ParquetRow> all = rows(4);
   const fs::path file =
@@ -184,6 +194,20 @@ TEST_F(HostileParquet, what_is_not_read_is_named) {
   }
   expect_error([&] { open_dataset(write(make_parquet(rows(3), {.encoding = 6}))); },
                {"a.parquet", "row group 0", "image.bytes", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"});
+}
+
+// A column of numbers, such as a height, must not become the label because the label is text.
+TEST_F(HostileParquet, a_label_of_another_kind_is_not_replaced_by_the_only_number) {
+  const fs::path file = write(make_parquet(rows(3), {.image = "label", .label = "height"}));
+  expect_error([&] { open_dataset(file); }, {"a column 'label', but not of labels (whole numbers)",
+                                             "?label=COLUMN", "height (int64)"});
+  EXPECT_EQ(samples_in(file.string() + "?label=height"), expected(rows(3)));
+}
+
+TEST_F(HostileParquet, a_wish_of_another_name_is_refused_by_that_name) {
+  const fs::path file = write(make_parquet(rows(3)));
+  expect_error([&] { open_dataset(file.string() + "?labl=label"); },
+               {"expected ?image=COLUMN, ?label=COLUMN", "'labl=label'"});
 }
 
 TEST_F(HostileParquet, a_truncated_file_says_so) {

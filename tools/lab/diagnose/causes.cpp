@@ -150,10 +150,9 @@ std::optional<Cause> more_than_cores(const Case& of) {
 
 std::optional<Cause> slow_sample(const Case& of) {
   const Loop& loop = of.loop;
-  Costs others = of.costs;  // of the other batches
-  const double slow = loop.service.outliers / static_cast<double>(loop.service.batches + 1);
-  others.cpu = std::max(0.0, others.cpu - std::max(0.0, slow - others.blocked));
-  others.blocked = std::max(0.0, others.blocked - slow);
+  Costs others = of.costs;  // of the middle batch
+  others.cpu = std::min(others.cpu, loop.service.median);
+  others.blocked = loop.service.median - others.cpu;
   if (loop.made.workers == 0 || others.rate(loop.made.workers) < loop.demand() ||
       loop.service.outliers < 0.5 * (loop.waited - loop.starts)) {
     return {};

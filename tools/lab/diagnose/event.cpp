@@ -1,5 +1,6 @@
 #include "tools/lab/diagnose/event.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace feedrate::tools {
@@ -61,6 +62,15 @@ class Members {
     const json* value = find(key);
     return value != nullptr && value->is_number() ? value->get<double>() : 0;
   }
+  /// An array of numbers; empty where one of it is none.
+  std::vector<double> numbers(const char* key) const { return numbers_in(find(key)); }
+  std::vector<std::vector<double>> rows(const char* key) const {
+    std::vector<std::vector<double>> all;
+    const json* value = find(key);
+    if (value == nullptr || !value->is_array()) return all;
+    for (const json& row : *value) all.push_back(numbers_in(&row));
+    return all;
+  }
   std::map<std::string, Span> spans() const {
     std::map<std::string, Span> all;
     const json* object = find("spans");
@@ -77,6 +87,15 @@ class Members {
   }
 
  private:
+  static std::vector<double> numbers_in(const json* value) {
+    std::vector<double> all;
+    if (value == nullptr || !value->is_array()) return all;
+    for (const json& one : *value) {
+      if (!one.is_number()) return {};
+      all.push_back(one.get<double>());
+    }
+    return all;
+  }
   const json* find(const char* key) const {
     const auto found = object_.find(key);
     return found == object_.end() ? nullptr : &*found;
@@ -100,20 +119,73 @@ LoaderMade loader_of(const Members& of) {
           .wrapped = of.flag("wrapped")};
 }
 
+/// A batch whose parts were timed.
 BatchMade batch_of(const Members& of) {
-  return {.parent = of.whole("parent").value_or(0),
-          .seed = of.seed(),
-          .samples = of.whole("samples").value_or(0),
-          .begin = of.time("begin"),
+  return {.begin = of.time("begin"),
           .end = of.time("end"),
+          .samples = of.whole("samples").value_or(0),
           .cpu = of.time("cpu"),
-          .put = of.time("put"),
           .put_cpu = of.time("put_cpu"),
-          .slowest = of.time("slowest"),
+          .puts = of.whole("puts").value_or(0),
           .delay = of.seconds("delay"),
           .read = of.wholes<2>("read"),
           .leaves = of.wholes<3>("leaves"),
           .spans = of.spans()};
+}
+
+// The rows of numbers of short steps and batches. What is below 0 is not known.
+
+double seconds(double nanoseconds) { return nanoseconds * 1e-9; }
+std::optional<double> known_seconds(double nanoseconds) {
+  return nanoseconds < 0 ? std::nullopt : std::optional(seconds(nanoseconds));
+}
+std::uint64_t count(double number) {
+  return number > 0 && number < 1e18 ? static_cast<std::uint64_t>(number) : 0;
+}
+
+/// `make` of each full row, and of each pair of a begin and an end.
+template <class One, class Make>
+std::vector<One> rows_of(const Members& of, std::size_t least, const Make& make) {
+  std::vector<One> all;
+  for (const std::vector<double>& row : of.rows("full")) {
+    if (row.size() >= least) all.push_back(make(row));
+  }
+  const std::vector<double> light = of.numbers("light");
+  for (std::size_t i = 0; i + 1 < light.size(); i += 2) {
+    One one;
+    one.begin = seconds(light[i]);
+    one.end = seconds(light[i + 1]);
+    one.full = false;
+    all.push_back(one);
+  }
+  std::ranges::sort(all, {}, &One::begin);
+  return all;
+}
+
+std::vector<StepBegun> steps_of(const Members& of) {
+  return rows_of<StepBegun>(of, 7, [](const std::vector<double>& row) {
+    return StepBegun{.begin = seconds(row[0]),
+                     .end = seconds(row[1]),
+                     .cpu = seconds(row[4]),
+                     .process = seconds(row[5]),
+                     .pin = seconds(row[6]),
+                     .delay = known_seconds(row[2]),
+                     .samples = row[3] < 0 ? std::nullopt : std::optional(count(row[3]))};
+  });
+}
+
+std::vector<BatchMade> batches_of(const Members& of) {
+  return rows_of<BatchMade>(of, 7, [](const std::vector<double>& row) {
+    BatchMade made{.begin = seconds(row[0]),
+                   .end = seconds(row[1]),
+                   .samples = count(row[3]),
+                   .cpu = seconds(row[4]),
+                   .put_cpu = seconds(row[6]),
+                   .puts = count(row[5]),
+                   .delay = known_seconds(row[2])};
+    if (row.size() >= 10) made.leaves = {count(row[7]), count(row[8]), count(row[9])};
+    return made;
+  });
 }
 
 }  // namespace
@@ -140,16 +212,11 @@ Event read_event(std::string_view line) {
   if (kind == "worker") {
     event.what = WorkerStarted{of.whole("parent").value_or(0), of.seed(), of.time("begin")};
   }
-  if (kind == "step") {
-    event.what = StepBegun{.begin = of.time("begin"),
-                           .end = of.time("end"),
-                           .cpu = of.time("cpu"),
-                           .own = of.time("own"),
-                           .pin = of.time("pin"),
-                           .delay = of.seconds("delay"),
-                           .samples = of.whole("samples")};
+  if (kind == "steps") event.what = steps_of(of);
+  if (kind == "batch" || kind == "batches") {
+    event.what = BatchesMade{of.whole("parent").value_or(0), of.seed(),
+                             kind == "batch" ? std::vector{batch_of(of)} : batches_of(of)};
   }
-  if (kind == "batch") event.what = batch_of(of);
   if (kind == "sweep") {
     event.what = Swept{of.whole("workers").value_or(0), of.whole("batches").value_or(0),
                        of.time("time"), of.time("cpu"), of.time("start")};

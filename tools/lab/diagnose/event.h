@@ -48,12 +48,13 @@ struct WorkerStarted {
   std::string seed{};
   double begin = 0;
 };
-/// The loop got a batch.
+/// The loop got a batch. Of short steps, only some are timed in full.
 struct StepBegun {
-  double begin = 0, end = 0;  // of next()
-  double cpu = 0;             // of the thread, within
-  double own = 0;             // processor time of the process since the last step, beside next()
-  double pin = 0;             // copying into pinned memory since the last one
+  double begin = 0, end = 0;      // of next()
+  bool full = true;               // false: the rest is not known
+  double cpu = 0;                 // of the thread, within
+  double process = 0;             // processor time of the process, at the end
+  double pin = 0;                 // copying into pinned memory since the last full one
   std::optional<double> delay{};  // waiting for a processor, within
   std::optional<std::uint64_t> samples{};
 };
@@ -61,19 +62,25 @@ struct Span {
   double wall = 0, cpu = 0;  // without the spans inside
   std::uint64_t calls = 0;
 };
-/// A batch was made, by a worker or, with `parent` 0, by the process that takes it.
+/// A batch was made. Of short ones, only some are timed in full.
 struct BatchMade {
-  std::uint64_t parent = 0;
-  std::string seed{};
+  double begin = 0, end = 0;
+  bool full = true;  // false: the rest is not known
   std::uint64_t samples = 0;
-  double begin = 0, end = 0, cpu = 0;
-  double put = 0, put_cpu = 0;                           // pickling, of batches before
-  double slowest = 0;                                    // sample; 0: unknown
+  double cpu = 0;
+  double put_cpu = 0;                                    // pickling batches before,
+  std::uint64_t puts = 0;                                // so many
   std::optional<double> delay{};                         // waiting for a processor
   std::optional<std::array<std::uint64_t, 2>> read{};    // bytes: in all, from storage
   std::optional<std::array<std::uint64_t, 3>> leaves{};  // tensors, bytes, bytes of float32 images
   std::map<std::string, Span> spans{};                   // empty: not timed in this batch
   bool detailed = false;  // of a batch that is kept without its spans: whether it had some
+};
+/// By a worker or, with `parent` 0, by the process that takes them.
+struct BatchesMade {
+  std::uint64_t parent = 0;
+  std::string seed{};
+  std::vector<BatchMade> batches{};
 };
 struct Swept {
   std::uint64_t workers = 0, batches = 0;
@@ -119,8 +126,9 @@ struct Event {
   std::uint64_t process = 0;
   std::uint64_t loader = 0;  // within its process; 0: none
   std::variant<std::monostate, PythonStarted, ProcessSeen, TorchSeen, LoaderMade, EpochBegun,
-               EpochEnded, IteratorMade, WorkerStarted, StepBegun, BatchMade, Swept, SweepRefused,
-               Paused, Swapped, SwapLeft, PixelsDiffer, Supplied, SwapUnmeasured, Trouble>
+               EpochEnded, IteratorMade, WorkerStarted, std::vector<StepBegun>, BatchesMade, Swept,
+               SweepRefused, Paused, Swapped, SwapLeft, PixelsDiffer, Supplied, SwapUnmeasured,
+               Trouble>
       what;
 };
 

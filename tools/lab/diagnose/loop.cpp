@@ -27,12 +27,27 @@ double paused(const std::vector<Paused>& pauses, double from, double to) {
 }
 
 struct Turn {
-  double wait = 0, step = 0, cpu = 0, own = 0, pin = 0;
+  double wait = 0, step = 0, cpu = 0, pin = 0;
+  bool full = true;    // whether `cpu` and `pin` are known
   bool first = false;  // of its epoch
 };
 
+/// How much of their waiting was for a processor, of the steps of which it is known.
+double delayed_share(const LoaderSeen& seen) {
+  double delays = 0, waits = 0;
+  for (const Epoch& epoch : seen.epochs) {
+    for (const StepBegun& step : epoch.steps) {
+      if (!step.delay) continue;
+      delays += *step.delay;
+      waits += step.end - step.begin;
+    }
+  }
+  return waits > 0 ? std::min(1.0, delays / waits) : 0;
+}
+
 std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   std::vector<Turn> turns;
+  const double delayed = delayed_share(seen);
   for (const Epoch& epoch : seen.epochs) {
     for (std::size_t i = 0; i < epoch.steps.size(); ++i) {
       const StepBegun& now = epoch.steps[i];
@@ -41,16 +56,40 @@ std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pa
       const double next = last ? *epoch.ended : epoch.steps[i + 1].begin;
       const double from = i == 0 ? epoch.begun.begin : now.begin;
       // Waiting for a processor is no waiting for data.
-      const double wait = now.end - from - paused(pauses, from, now.end) - now.delay.value_or(0);
+      const double delay = now.full ? now.delay.value_or(0) : delayed * (now.end - now.begin);
+      const double wait = now.end - from - paused(pauses, from, now.end) - delay;
       turns.push_back({.wait = std::max(0.0, wait),
                        .step = next - now.end - paused(pauses, now.end, next),
                        .cpu = now.cpu,
-                       .own = last ? 0 : epoch.steps[i + 1].own,
                        .pin = now.pin,
+                       .full = now.full,
                        .first = i == 0});
     }
   }
   return turns;
+}
+
+/// Processor time of a step in the middle, of all its process's threads, beside what next() takes.
+double step_cpu_of(const LoaderSeen& seen) {
+  std::vector<double> found;
+  for (const Epoch& epoch : seen.epochs) {
+    const StepBegun* before = nullptr;
+    double steps = 0;
+    for (const StepBegun& step : epoch.steps) {
+      ++steps;
+      if (!step.full || step.process <= 0) continue;
+      if (before != nullptr) {
+        found.push_back(std::max(0.0, (step.process - before->process) / steps - step.cpu));
+      }
+      before = &step;
+      steps = 0;
+    }
+  }
+  return median(std::move(found));
+}
+
+double delay_of(const BatchMade& batch) {
+  return std::min(batch.delay.value_or(0), std::max(0.0, batch.end - batch.begin - batch.cpu));
 }
 
 }  // namespace
@@ -66,14 +105,13 @@ Service service_of(const Work& work) {
   service.batches = work.batches.size();
   if (work.batches.empty()) return service;
   // To time the parts of a batch of short calls slows it: then most batches are timed as a whole.
-  const auto whole = std::ranges::count(work.batches, false, &BatchMade::detailed);
-  const bool only_whole = whole >= enough_whole;
+  const bool only_whole = std::ranges::count_if(work.batches, [](const BatchMade& batch) {
+                            return batch.full && !batch.detailed;
+                          }) >= enough_whole;
   std::vector<double> walls;
-  double looked = 0, n = 0, reads = 0;
+  double looked = 0, full = 0, puts = 0, reads = 0;
   for (const BatchMade& batch : work.batches) {
-    const double wall = batch.end - batch.begin;
-    const double delay = std::min(batch.delay.value_or(0), std::max(0.0, wall - batch.cpu));
-    walls.push_back(wall - delay);
+    if (!batch.full) continue;
     if (batch.read) {
       ++reads;
       service.read += static_cast<double>((*batch.read)[0]);
@@ -84,22 +122,30 @@ Service service_of(const Work& work) {
       service.bytes += static_cast<double>((*batch.leaves)[1]);
       service.float_bytes += static_cast<double>((*batch.leaves)[2]);
     }
-    if (only_whole && batch.detailed) continue;
-    ++n;
-    service.samples += static_cast<double>(batch.samples);
-    service.wall += wall;
-    service.cpu += batch.cpu;
-    service.delay += delay;
+    puts += static_cast<double>(batch.puts);
     service.put += batch.put_cpu;
+    if (only_whole && batch.detailed) continue;
+    ++full;
+    service.samples += static_cast<double>(batch.samples);
+    service.cpu += batch.cpu;
+    service.delay += delay_of(batch);
   }
-  for (double* sum :
-       {&service.samples, &service.wall, &service.cpu, &service.delay, &service.put}) {
-    *sum /= n;
-  }
+  for (double* sum : {&service.samples, &service.cpu, &service.delay}) *sum /= std::max(1.0, full);
+  service.put /= std::max(1.0, puts);
   service.read /= std::max(1.0, reads);
   for (double* sum : {&service.tensors, &service.bytes, &service.float_bytes}) {
     *sum /= std::max(1.0, looked);
   }
+  // Of others, only how long they took is known: they waited for a processor as long as those.
+  double timed = 0;
+  for (const BatchMade& batch : work.batches) {
+    const double wall = batch.end - batch.begin;
+    walls.push_back(std::max(0.0, wall - (batch.full ? delay_of(batch) : service.delay)));
+    if (only_whole && batch.detailed) continue;
+    ++timed;
+    service.wall += wall;
+  }
+  service.wall /= timed;
   service.blocked = std::max(0.0, service.wall - service.cpu - service.delay);
   service.median = median(walls);
   for (const double wall : walls) {
@@ -124,9 +170,13 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
                                           : static_cast<double>(seen.made.batch.value_or(0));
   std::vector<Turn> turns = turns_of(seen, pauses);
   if (turns.size() > few_steps) turns.erase(turns.begin(), turns.begin() + warm_up);
-  std::vector<double> steps, unwaited, receives, owns;
-  for (const Turn& turn : turns) steps.push_back(turn.step);
-  const double typical = median(steps);
+  std::vector<double> steps, unwaited, receives;
+  for (const Turn& turn : turns) {
+    steps.push_back(turn.step);
+    if (turn.full) receives.push_back(turn.cpu);
+  }
+  const double typical = median(steps), receive = median(receives);
+  std::size_t at = 0;
   for (const Turn& turn : turns) {
     loop.time += turn.wait + turn.step;
     loop.waited += turn.wait;
@@ -135,18 +185,17 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
       loop.starts += turn.wait;
       ++loop.started;
     }
-    receives.push_back(turn.cpu);
-    if (turn.own > 0) owns.push_back(turn.own);
     // A loop begins with full queues and slow steps, which are not typical of those that do not wait.
-    const bool warm = 4 * receives.size() > steps.size();
-    if (warm && turn.wait <= std::max({short_wait, 2 * turn.cpu, waited_share * typical})) {
+    const bool warm = 4 * ++at > steps.size();
+    const double cpu = turn.full ? turn.cpu : receive;
+    if (warm && turn.wait <= std::max({short_wait, 2 * cpu, waited_share * typical})) {
       unwaited.push_back(turn.step);
     }
   }
   loop.counted = turns.size();
   loop.pin /= std::max(1.0, static_cast<double>(turns.size()));
-  if (seen.made.workers > 0) loop.receive = median(std::move(receives));
-  loop.step_cpu = median(std::move(owns));
+  if (seen.made.workers > 0) loop.receive = receive;
+  loop.step_cpu = step_cpu_of(seen);
   // Steps that differ wait less where they are long: those are not typical, either.
   const double mean = loop.time / std::max(1.0, static_cast<double>(turns.size()));
   const bool enough =

@@ -93,14 +93,10 @@ def _hook_transforms_v2(module):
 
 class _Samples:
     def __init__(self, dataset):
-        self.dataset, self.slowest = dataset, 0
+        self.dataset = dataset
 
     def __getitem__(self, index):
-        begin = _now()
-        try:
-            return _timed("getitem", _getitem, self.dataset, index)
-        finally:
-            self.slowest = max(self.slowest, _now() - begin)
+        return _timed("getitem", _getitem, self.dataset, index)
 
     @property
     def __getitems__(self):
@@ -110,17 +106,13 @@ class _Samples:
 
 class _Items:
     def __init__(self, items):
-        self.items, self.slowest = items, 0
+        self.items = items
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        begin = _now()
-        try:
-            return _timed("getitem", next, self.items)
-        finally:
-            self.slowest = max(self.slowest, _now() - begin)
+        return _timed("getitem", next, self.items)
 
 
 def _leaves(data, found, depth=0):
@@ -139,74 +131,106 @@ def _leaves(data, found, depth=0):
 
 
 _call_costs = 4000  # ns, of timing one call
+_parts_share = 0.004  # of the time, at most for that
+
+
+class _Maker(_Rows):
+    """The batches that one process makes for one loader."""
+
+    def __init__(self, facts):
+        _Rows.__init__(self, '{"event":"batches","pid":%d,%s' % (os.getpid(), facts))
+        self.facts, self.whole, self.number = facts, 0, 0
+        self.begun()
+
+    def begun(self):
+        self.spans = self.read = self.samples = None
+
+    def make(self, fetch, fetcher, index):
+        """What fetch(fetcher, index) makes, and as many facts about it as its turn asks for."""
+        self.samples = len(index) if isinstance(index, (list, tuple)) else 1
+        if self.whole > 0:
+            self.whole -= 1
+            return fetch(fetcher, index)
+        attribute, proxy = ("dataset", _Samples) if hasattr(fetcher, "dataset") else ("dataset_iter", _Items)
+        source, collate = getattr(fetcher, attribute), fetcher.collate_fn
+        setattr(fetcher, attribute, proxy(source))
+        fetcher.collate_fn = lambda data: _timed("collate", collate, data)
+        read = _read_bytes()
+        self.spans = _state.sums = {}
+        try:
+            return fetch(fetcher, index)
+        finally:
+            _state.sums = None
+            setattr(fetcher, attribute, source)
+            fetcher.collate_fn = collate
+            self.read = read, _read_bytes()
+
+    def made(self, data, begin, end, cpu, before, after):
+        """Keeps the facts, with the time that it took in all."""
+        leaves = ()
+        if self.number < 2 or self.number % 32 == 0:
+            leaves = [0, 0, 0]
+            _leaves(data, leaves)
+        self.number += 1
+        put = _counts["puts"], _counts["put_cpu"]
+        _counts["puts"] = _counts["put_cpu"] = 0
+        if self.spans is None:
+            self.full.append([begin, end, before, after, self.samples, cpu, *put, *leaves])
+        else:
+            self.tell_parts(begin, end, cpu, before, after, put, leaves)
+        self.begun()
+
+    def tell_parts(self, begin, end, cpu, before, after, put, leaves):
+        # Many short calls: time their parts in some batches only.
+        cost = sum(one[2] for one in self.spans.values()) * _call_costs
+        self.whole = int(min(1000, cost / (_parts_share * max(1, end - begin))))
+        before, after = _number_in(before, 1), _number_in(after, 1)
+        read = [[_number_in(text, at) for at in (1, 9)] for text in self.read]
+        more = {"read": [now - then for then, now in zip(*read)]} if None not in read[0] + read[1] else {}
+        if leaves:
+            more["leaves"] = leaves
+        delay = None if before is None or after is None else after - before
+        told = _text({"samples": self.samples, "begin": begin, "end": end, "cpu": cpu, "puts": put[0], "put_cpu": put[1],
+                      "delay": delay, "spans": self.spans, **more})  # fmt: skip
+        _channel.lines.append('{"event":"batch","pid":%d,%s,%s' % (os.getpid(), self.facts, told[1:]))
+
+
+_worker = []  # of a worker process: its _Maker
 
 
 def _hook_fetch(module):
-    def make(attribute, proxy):
-        def make_fetch(fetch):
-            def fetched(self, index):
-                if _state.sums is not None or not (_worker or _state.loader is not None):
-                    return fetch(self, index)
-                if _counts["plain"] > 0:
-                    return _plainly(fetch, self, index)
-                source, collate = getattr(self, attribute), self.collate_fn
-                samples = proxy(source)
-                setattr(self, attribute, samples)
-                self.collate_fn = lambda data: _timed("collate", collate, data)
-                sums = _state.sums = {}
-                delay, read, begin, used = _delay(), _read_bytes(), _now(), _cpu()
-                try:
-                    data = fetch(self, index)
-                finally:
-                    end, cpu = _now(), _cpu() - used
-                    _state.sums = None
-                    setattr(self, attribute, source)
-                    self.collate_fn = collate
-                # Many short calls: time their parts in some batches only, and keep below half a percent.
-                cost = sum(one[2] for one in sums.values()) * _call_costs
-                _counts["plain"] = int(min(1000, cost / (0.005 * max(1, end - begin))))
-                _batch(index, data, begin, end, cpu, delay, samples.slowest, sums, read)
-                return data
+    def make_fetch(fetch):
+        def fetched(self, index):
+            if _worker:
+                return _made_by_worker(_worker[0], fetch, self, index)
+            making = _state.making
+            if making is None or _state.sums is not None:
+                return fetch(self, index)
+            return making.make(fetch, self, index)
 
-            return fetched
+        return fetched
 
-        return make_fetch
-
-    _replace(module._MapDatasetFetcher, "fetch", make("dataset", _Samples))
-    _replace(module._IterableDatasetFetcher, "fetch", make("dataset_iter", _Items))
+    _replace(module._MapDatasetFetcher, "fetch", make_fetch)
+    _replace(module._IterableDatasetFetcher, "fetch", make_fetch)
 
 
-def _plainly(fetch, fetcher, index):
-    """Times a batch as a whole."""
-    _counts["plain"] -= 1
-    delay, begin, used = _delay(), _now(), _cpu()
-    data = fetch(fetcher, index)
+def _made_by_worker(maker, fetch, fetcher, index):
+    if _state.sums is not None:  # a dataset with a loader of its own
+        return fetch(fetcher, index)
+    if maker.skip > 0:
+        maker.skip -= 1
+        begin = _now()
+        data = fetch(fetcher, index)
+        maker.light += (begin, _now())
+        return data
+    before, begin, used = _delay(), _now(), _cpu()
+    data = maker.make(fetch, fetcher, index)
     end, cpu = _now(), _cpu() - used
-    _batch(index, data, begin, end, cpu, delay)
+    maker.made(data, begin, end, cpu, before, _delay())
+    maker.plan(end - begin)
+    if end - _channel.sent > _collected_for:
+        _channel.flush()
     return data
-
-
-def _batch(index, data, begin, end, cpu, delay, slowest=0, spans=None, read=None):
-    if delay is not None:
-        delay = _delay() - delay
-    after = read and _read_bytes()
-    number = _counts["batches"]
-    _counts["batches"] += 1
-    leaves = None
-    if number < 2 or number % 32 == 0:
-        leaves = [0, 0, 0]
-        _leaves(data, leaves)
-    # Commonly there are neither bytes nor tensors nor parts to tell.
-    more = ',"read":[%d,%d]' % (after[0] - read[0], after[1] - read[1]) if after else ""
-    if leaves:
-        more += ',"leaves":[%d,%d,%d]' % tuple(leaves)
-    if spans:
-        more += ',"spans":{' + ",".join(_quoted(name) + ":[%d,%d,%d]" % tuple(spans[name]) for name in spans) + "}"
-    _record('{"event":"batch","pid":%d,%s,"samples":%d,"begin":%d,"end":%d,"cpu":%d,"put":%d,"put_cpu":%d,"slowest":%d,'
-            '"delay":%s%s}' % (os.getpid(), _worker.get("text") or '"loader":%d' % _state.loader,
-                               len(index) if isinstance(index, (list, tuple)) else 1, begin, end, cpu,
-                               _counts["put"], _counts["put_cpu"], slowest, _whole(delay), more))  # fmt: skip
-    _counts["put"] = _counts["put_cpu"] = 0
 
 
 def _hook_worker(module):
@@ -220,9 +244,9 @@ def _hook_worker(module):
             parent = parent_process()
             parent = parent.pid if parent is not None else os.getppid()
             known = {"seed": given.get("base_seed"), "worker": given.get("worker_id"), "parent": parent}
-            _worker["text"] = _text(known)[1:-1]  # what each of its batches says, too
-            _counts.update(put=0, put_cpu=0, batches=0, plain=0)
             _send("worker", begin=_now(), **known)
+            _worker[:] = (_Maker(_text(known)[1:-1]),)  # each of its batches says this, too
+            _counts.update(puts=0, put_cpu=0)
             _time_pickling()
             try:
                 return loop(*args, **kwargs)
@@ -235,7 +259,7 @@ def _hook_worker(module):
 
 
 def _time_pickling():
-    """A queue pickles in a thread of its own: times that, in this worker."""
+    """A queue pickles in a thread of its own: times that, in this worker, when its next batch is timed in full."""
     from multiprocessing import queues
 
     pickler = getattr(queues, "_ForkingPickler", None)
@@ -245,11 +269,13 @@ def _time_pickling():
     class Pickler(pickler):
         @classmethod
         def dumps(cls, *args, **kwargs):
-            begin, used = _now(), _cpu()
+            if _worker[0].skip > 0:
+                return pickler.dumps(*args, **kwargs)
+            used = _cpu()
             try:
                 return pickler.dumps(*args, **kwargs)
             finally:
-                _counts["put"] += _now() - begin
                 _counts["put_cpu"] += _cpu() - used
+                _counts["puts"] += 1
 
     queues._ForkingPickler = Pickler

@@ -12,14 +12,75 @@ def _caller():
     return other
 
 
-def _number(loader):
-    if "_feedrate" not in loader.__dict__:
+class _Loop(_Rows):
+    """The steps of the loops over one loader, which keeps this, or of another iterable."""
+
+    def __init__(self, workers=None):
         _counts["loaders"] += 1
-        loader.__dict__["_feedrate"] = {"number": _counts["loaders"], "where": _caller(), "steps": 0, "since": _now(), "used": 0}
-    return loader.__dict__["_feedrate"]["number"]
+        self.number, self.where, self.since = _counts["loaders"], _caller(), _now()
+        _Rows.__init__(self, '{"event":"steps","pid":%d,"loader":%d' % (os.getpid(), self.number))
+        self.steps = self.last = self.planned = 0
+        self.described, self.ours = False, ()
+        self.maker = _Maker('"loader":%d' % self.number) if workers == 0 else None
+
+    def __reduce__(self):
+        return type(None), ()  # a copy of the loader is another loader
+
+    def take(self, following, source, loader=None):
+        """following(source), which gives the next batch."""
+        if self.skip > 0:
+            self.skip -= 1
+            begin = _now()
+            try:
+                data = following(source)
+            except StopIteration:
+                self.end(begin)
+                raise
+            self.light += (begin, _now())
+            return data
+        self.steps += 1 + self.planned
+        if loader is not None:
+            _sweep_once(source, loader, self)
+        outer, _state.making = _state.making, self.maker
+        before, begin, used = _delay(), _now(), _cpu()
+        try:
+            data = following(source)
+        except StopIteration:
+            self.end(begin)
+            raise
+        finally:
+            _state.making = outer
+        end, cpu = _now(), _cpu() - used
+        self.taken(data, begin, end, cpu, before, _delay())
+        return data
+
+    def taken(self, data, begin, end, cpu, before, after):
+        pin, samples = _counts["pin"], -1
+        _counts["pin"] = 0
+        if self.maker is not None and self.maker.samples is not None:
+            self.maker.made(data, begin, end - pin, cpu, before, after)
+        elif self.described is None:
+            size = getattr(data[0] if isinstance(data, (list, tuple)) and data else data, "shape", None)
+            samples = int(size[0]) if size else -1
+        self.full.append([begin, end, before, after, samples, cpu, time.process_time_ns(), pin])
+        if self.last:
+            self.plan((begin - self.last) // (1 + self.planned))
+            self.planned = self.skip
+        self.last = begin
+        if end - _channel.sent > _collected_for:
+            _channel.flush()
+
+    def end(self, begin):
+        _send("end", loader=self.number, begin=begin, end=_now())
 
 
-def _describe(loader):
+def _loop_of(loader):
+    if loader.__dict__.get("_feedrate") is None:
+        loader.__dict__["_feedrate"] = _Loop(loader.num_workers)
+    return loader.__dict__["_feedrate"]
+
+
+def _describe(loader, loop):
     import multiprocessing
 
     context = loader.multiprocessing_context or multiprocessing
@@ -29,7 +90,7 @@ def _describe(loader):
     except Exception:
         length = None
     _send(
-        "loader", loader=_number(loader), where=loader.__dict__["_feedrate"]["where"], dataset=type(dataset).__name__,
+        "loader", loader=loop.number, where=loop.where, dataset=type(dataset).__name__,
         length=length, batch=loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
         workers=loader.num_workers, persistent=bool(loader.persistent_workers), pin=bool(loader.pin_memory),
         prefetch=loader.prefetch_factor, start=context.get_start_method() if loader.num_workers else None,
@@ -43,7 +104,7 @@ def _hook_dataloader(module):
     def make_init(init):
         def initialised(self, *args, **kwargs):
             init(self, *args, **kwargs)
-            _number(self)
+            _loop_of(self)
 
         return initialised
 
@@ -51,15 +112,16 @@ def _hook_dataloader(module):
         def iterated(self):
             if _counts["sweep"] is not None or _worker:
                 return iterate(self)
-            if "described" not in self.__dict__.get("_feedrate", {}):
-                _describe(self)
-                self.__dict__["_feedrate"]["described"] = True
-            ours = _ours_for(self, self.__dict__["_feedrate"])
+            loop = _loop_of(self)
+            if not loop.described:
+                _describe(self, loop)
+                loop.described = True
+            ours = _ours_for(self, loop)
             if ours is not None:
-                return _Ours(ours, self.__dict__["_feedrate"]["number"])
+                return _Ours(ours, loop)
             begin = _now()
             iterator = iterate(self)
-            _send("epoch", loader=_number(self), begin=begin, end=_now())
+            _send("epoch", loader=loop.number, begin=begin, end=_now())
             return iterator
 
         return iterated
@@ -67,44 +129,24 @@ def _hook_dataloader(module):
     def make_base(init):
         def initialised(self, loader, *args, **kwargs):
             init(self, loader, *args, **kwargs)
-            self._feedrate = loader
-            if not _worker:
-                sweep = _counts["sweep"]
-                number = _number(loader) if sweep is None else 0
-                _send("iterator", loader=number, seed=self._base_seed, sweep=sweep, begin=_now())
+            if _worker:
+                return
+            sweep, number = _counts["sweep"], 0
+            if sweep is None:
+                self._feedrate, self._feedrate_of = _loop_of(loader), loader
+                number = self._feedrate.number
+            _send("iterator", loader=number, seed=self._base_seed, sweep=sweep, begin=_now())
 
         return initialised
 
     def make_next(following):
         def followed(self):
-            loader = getattr(self, "_feedrate", None)
-            if loader is None or _worker:
-                return following(self)
-            facts = loader.__dict__.get("_feedrate") if _counts["sweep"] is None else None
-            if facts is None:
-                return following(self)
-            facts["steps"] += 1
-            _sweep_once(self, loader, facts)
-            number = facts["number"]
-            outer, _state.loader = _state.loader, number if self._num_workers == 0 else None
-            own = time.process_time_ns() - facts["used"]
-            delay, begin, used = _delay(), _now(), _cpu()
-            try:
-                data = following(self)
-            except StopIteration:
-                _send("end", loader=number, begin=begin, end=_now())
-                raise
-            finally:
-                _state.loader = outer
-            end, cpu, pin = _now(), _cpu() - used, _counts["pin"]
-            delay = None if delay is None else _delay() - delay
-            _counts["pin"] = 0
-            _step(number, begin, end, cpu, own, delay, pin)
-            facts["used"] = time.process_time_ns()
-            return data
+            loop = self._feedrate
+            return following(self) if loop is None else loop.take(following, self, self._feedrate_of)
 
         return followed
 
+    module._BaseDataLoaderIter._feedrate = None
     _replace(module.DataLoader, "__init__", make_init)
     _replace(module.DataLoader, "__iter__", make_iter)
     _replace(module._BaseDataLoaderIter, "__init__", make_base)
@@ -133,25 +175,19 @@ class wrap:
 
     def __init__(self, iterable):
         self._iterable = iterable
-        _counts["loaders"] += 1
-        self._number = _counts["loaders"]
-        _send("loader", loader=self._number, where=_caller(), dataset=type(iterable).__name__, wrapped=True)
+        self._loop = _Loop()
+        self._loop.described = None  # by the shape of what it yields
+        _send("loader", loader=self._loop.number, where=_caller(), dataset=type(iterable).__name__, wrapped=True)
 
     def __iter__(self):
         begin = _now()
         items = iter(self._iterable)
-        _send("epoch", loader=self._number, begin=begin, end=_now())
+        _send("epoch", loader=self._loop.number, begin=begin, end=_now())
         while True:
-            delay, begin, used = _delay(), _now(), _cpu()
             try:
-                item = next(items)
+                item = self._loop.take(next, items)
             except StopIteration:
-                _send("end", loader=self._number, begin=begin, end=_now())
                 return
-            end, cpu = _now(), _cpu() - used
-            delay = None if delay is None else _delay() - delay
-            size = getattr(item[0] if isinstance(item, (list, tuple)) and item else item, "shape", None)
-            _step(self._number, begin, end, cpu, 0, delay, 0, int(size[0]) if size else None)
             yield item
 
     def __len__(self):

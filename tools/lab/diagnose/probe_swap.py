@@ -14,23 +14,23 @@ def _feedrate():
     return sys.modules["feedrate.torch"]
 
 
-def _ours_for(loader, facts):
+def _ours_for(loader, loop):
     """Feedrate's loader for this one, or None. Asked once."""
-    if "ours" not in facts:
-        facts["ours"] = None
+    if loop.ours == ():
+        loop.ours = None
         if not _settings:
             _read_settings()
         if _settings.get("swap") == "1":
-            facts["ours"] = _swap(loader, facts["number"])
-    return facts["ours"]
+            loop.ours = _swap(loader, loop)
+    return loop.ours
 
 
-def _swap(loader, number):
-    begin = _now()
+def _swap(loader, loop):
+    number, begin = loop.number, _now()
     try:
         theirs = _feedrate()
         ours = theirs.like(loader, threads=_given("threads"), directory=_directory(number))
-        _send("swapped", loader=number, notes=ours._notes, name=_variable(loader.__dict__["_feedrate"]["where"]),
+        _send("swapped", loader=number, notes=ours._notes, name=_variable(loop.where),
               data=str(ours.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
         if _settings["sweep"] == "1":
             why = _sweep_obstacle(loader)
@@ -105,22 +105,13 @@ def _epochs_of(ours):
 class _Ours:
     """An epoch of Feedrate's loader, timed as a DataLoader's is."""
 
-    def __init__(self, ours, number):
-        self._number, begin = number, _now()
+    def __init__(self, ours, loop):
+        self._loop, begin = loop, _now()
         self._batches = iter(ours)
-        _send("epoch", loader=number, begin=begin, end=_now())
+        _send("epoch", loader=loop.number, begin=begin, end=_now())
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        delay, begin, used = _delay(), _now(), _cpu()
-        try:
-            data = next(self._batches)
-        except StopIteration:
-            _send("end", loader=self._number, begin=begin, end=_now())
-            raise
-        end, cpu = _now(), _cpu() - used
-        delay = None if delay is None else _delay() - delay
-        _step(self._number, begin, end, cpu, 0, delay, 0)
-        return data
+        return self._loop.take(next, self._batches)

@@ -13,12 +13,12 @@ def _read_settings():
         _settings["sweep"] = "0"
 
 
-def _sweep_once(iterator, loader, facts):
-    if facts["steps"] < _sweep_steps or _counts.get("swept"):
+def _sweep_once(iterator, loader, loop):
+    if loop.steps < _sweep_steps or _counts.get("swept"):
         return
     if not _settings:
         _read_settings()
-    if _settings["sweep"] != "1" or _now() - facts["since"] < float(_settings["seconds"]) * 1e9:
+    if _settings["sweep"] != "1" or _now() - loop.since < float(_settings["seconds"]) * 1e9:
         return
     if not sys.modules["torch"].is_grad_enabled():
         return  # a validation
@@ -29,11 +29,11 @@ def _sweep_once(iterator, loader, facts):
         return  # another process has
     begin = _now()
     try:
-        why = _sweep_obstacle(loader) or _apart(iterator, "refused", facts["number"], lambda: _sweep(loader))
+        why = _sweep_obstacle(loader) or _apart(iterator, "refused", loop.number, lambda: _sweep(loader, loop.number))
         if why:
-            _send("refused", loader=facts["number"], why=why)
+            _send("refused", loader=loop.number, why=why)
     finally:
-        _send("pause", loader=facts["number"], begin=begin, end=_now())
+        _send("pause", loader=loop.number, begin=begin, end=_now())
 
 
 def _sweep_obstacle(loader):
@@ -148,7 +148,7 @@ def _be_child(patience):
     sys.modules["torch"].set_num_threads(1)  # the threads of a pool did not come along
 
 
-def _sweep(loader):
+def _sweep(loader, number):
     seconds, cores = float(_settings["seconds"]), int(_settings["cores"])
     numbers = [w for w in (1, 0, 2, 4, 8, 16, 32, 64, 128) if w <= cores]
     if cores not in numbers:
@@ -158,11 +158,11 @@ def _sweep(loader):
         _counts["sweep"] = workers
         pace = _pace_of(_again_loader(loader, workers), max(1, workers), seconds)
         if pace is None:
-            _send("refused", loader=_number(loader), why="the dataset gave nothing when it was iterated again")
+            _send("refused", loader=number, why="the dataset gave nothing when it was iterated again")
             return
         batches, taken, cpu, start = pace
         if batches:
-            _send("sweep", loader=_number(loader), workers=workers, batches=batches, time=taken, cpu=cpu, start=start)
+            _send("sweep", loader=number, workers=workers, batches=batches, time=taken, cpu=cpu, start=start)
 
 
 def _again_loader(loader, workers):

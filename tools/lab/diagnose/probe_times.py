@@ -11,6 +11,7 @@ import time
 from _json import encode_basestring_ascii as _quoted
 from _operator import getitem as _getitem
 from _thread import _local
+from _weakref import ref as _weakly
 
 _place = os.path.dirname(os.path.abspath(__file__))
 _library = os.path.dirname(os.__file__)  # Python's own modules
@@ -30,13 +31,13 @@ def _text(value):
 
 
 _collected_for = 200_000_000  # ns
-_most_lines = 1000  # of some 300 bytes
 
 
 class _Channel:
     """A connection of this process; a forked child makes its own. What fails only silences it."""
 
     pid, socket, sent = 0, None, 0
+    lines, rows = [], []  # rows: weakly, those that are told from time to time, since to wake the listener costs more
 
     def send(self, kind, **facts):
         pid = os.getpid()
@@ -45,22 +46,14 @@ class _Channel:
         if self.socket is None:
             return
         facts.update(event=kind, pid=pid)
+        self.tell_rows()
         self.lines.append(_text(facts))
         self.flush()
 
-    def record(self, line):
-        """Sends the line of a step or a batch, with others: to wake the listener costs more than to write."""
-        pid = os.getpid()
-        if pid != self.pid:
-            self.connect(pid)
-        if self.socket is None:
-            return
-        self.lines.append(line)
-        if len(self.lines) >= _most_lines or _now() - self.sent > _collected_for:
-            self.flush()
-
     def connect(self, pid):
         self.pid, self.socket, self.lines = pid, None, []
+        for rows in self.all_rows():
+            rows.clear()  # the parent's
         try:
             import _socket
 
@@ -72,46 +65,78 @@ class _Channel:
         rank = os.environ.get("RANK", "")
         self.send("hello", parent=os.getppid(), rank=int(rank) if rank.isdigit() else None)
 
+    def all_rows(self):
+        self.rows = [one for one in self.rows if one() is not None]
+        return [rows for rows in (one() for one in self.rows) if rows is not None]
+
+    def tell_rows(self):
+        for rows in self.all_rows():
+            rows.tell(self.lines)
+
     def flush(self):
+        if self.pid != os.getpid():
+            return
+        self.tell_rows()
         lines, self.lines, self.sent = self.lines, [], _now()
         try:
-            if lines and self.socket is not None and self.pid == os.getpid():
+            if lines and self.socket is not None:
                 self.socket.sendall(("\n".join(lines) + "\n").encode())
         except OSError:
             self.socket = None
 
 
 _channel = _Channel()
-_send, _record = _channel.send, _channel.record
+_send = _channel.send
+
+_full_costs = 100_000  # ns, of timing a step or a batch with every clock, where its caches are cold
+_full_share = 0.005  # of the time, at most for that: of short ones, only some are timed so
+_most_light = 31  # in between
 
 
-def _step(number, begin, end, cpu, own, delay, pin, samples=None):
-    """The loop got a batch."""
-    _record('{"event":"step","pid":%d,"loader":%d,"begin":%d,"end":%d,"cpu":%d,"own":%d,"delay":%s,"pin":%d,'
-            '"samples":%s}'
-            % (os.getpid(), number, begin, end, cpu, own, _whole(delay), pin, _whole(samples)))  # fmt: skip
+class _Rows:
+    """What is told of steps or batches: of every one when it began and ended; of some, more."""
 
+    def __init__(self, head):
+        self.head, self.light, self.full, self.skip = head, [], [], 0
+        _channel.rows.append(_weakly(self))
 
-def _whole(number):
-    return "null" if number is None else str(number)
+    def __del__(self):
+        if (self.light or self.full) and _channel.pid == os.getpid():
+            self.tell(_channel.lines)
+
+    def clear(self):
+        self.light, self.full = [], []
+
+    def plan(self, period):
+        """After a full one: how many light ones follow, of that length."""
+        self.skip = min(_most_light, int(_full_costs / (_full_share * max(1, period))))
+
+    def tell(self, lines):
+        if not self.light and not self.full:
+            return
+        light, full = self.light, self.full
+        self.clear()
+        for row in full:
+            before, after = _number_in(row[2], 1), _number_in(row[3], 1)
+            row[2:4] = (-1 if before is None or after is None else after - before,)
+        lines.append('%s,"light":%r,"full":%r}' % (self.head, light, full))
 
 
 class _State(_local):
     """Of a thread. `sums`: of the batch being made, wall, CPU and calls of each span; `inner`: what the spans inside
-    the open one took; `loader`: for which the main process makes a batch itself."""
+    the open one took; `making`: what is to be known of the batch that the main process makes itself."""
 
-    sums = inner = loader = None
+    sums = inner = making = None
 
 
 _state = _State()
-_worker = {}  # of a worker: `text`, which says the seed of its iterator and its number
-_counts = {"loaders": 0, "put": 0, "put_cpu": 0, "pin": 0, "batches": 0, "plain": 0, "sweep": None}
+_counts = {"loaders": 0, "put": 0, "put_cpu": 0, "puts": 0, "pin": 0, "sweep": None}
 _files = {}
 
 
 def _kernel(name):
     """The text of a file about this process; it stays open, since opening costs more than reading."""
-    pid = os.getpid()
+    pid = _channel.pid
     try:
         known = _files.get(name)
         if known is None or known[0] != pid:
@@ -121,16 +146,20 @@ def _kernel(name):
         return b""
 
 
+def _number_in(text, at):
+    """That word of a file of the kernel's; None: there is none."""
+    words = text.split()
+    return int(words[at]) if len(words) > at else None
+
+
 def _delay():
-    """How long the process's main thread has waited for a processor."""
-    words = _kernel("/proc/self/schedstat").split()
-    return int(words[1]) if len(words) > 1 else None
+    """How long the process's main thread has waited for a processor, as the kernel writes it."""
+    return _kernel("/proc/self/schedstat")
 
 
 def _read_bytes():
-    """What was read: in all, and from storage."""
-    words = _kernel("/proc/self/io").split()
-    return [int(words[1]), int(words[9])] if len(words) > 9 else None
+    """What was read: in all, and from storage, as the kernel writes it."""
+    return _kernel("/proc/self/io")
 
 
 def _timed(name, call, *args, **kwargs):

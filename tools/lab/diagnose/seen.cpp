@@ -59,18 +59,18 @@ void Seen::add(const Event& event) {
                      iterators_[{event.process, what.seed}].push_back({event.loader, what.sweep});
                    },
                    [&](const WorkerStarted& what) { started_.push_back(what); },
-                   [&](const StepBegun& what) {
+                   [&](const std::vector<StepBegun>& what) {
                      LoaderSeen& loader = loader_of(event);
-                     if (loader.steps++ < max_kept && !loader.epochs.empty()) {
-                       loader.epochs.back().steps.push_back(what);
+                     for (const StepBegun& step : what) {
+                       if (loader.steps++ < max_kept && !loader.epochs.empty()) {
+                         loader.epochs.back().steps.push_back(step);
+                       }
                      }
                    },
-                   [&](const BatchMade& what) {
-                     if (what.parent == 0) {
-                       loader_of(event).work.add(what);
-                     } else {
-                       made_by_workers_[{what.parent, what.seed}].add(what);
-                     }
+                   [&](const BatchesMade& what) {
+                     Work& work = what.parent == 0 ? loader_of(event).work
+                                                   : made_by_workers_[{what.parent, what.seed}];
+                     for (const BatchMade& batch : what.batches) work.add(batch);
                    },
                    [&](const Swept& what) { swept.push_back(what); },
                    [&](const SweepRefused& what) { refused = what.why; },

@@ -33,13 +33,43 @@ TEST(UnitDiagnoseEvent, what_is_no_event_is_left_out) {
     EXPECT_TRUE(std::holds_alternative<std::monostate>(read_event(line).what)) << line;
   }
   const Event event = read_event(
-      R"({"event":"step","pid":7,"loader":2,"begin":1000000000,"end":"x","cpu":[],"delay":null})");
+      R"({"event":"batch","pid":7,"loader":2,"begin":1000000000,"end":"x","cpu":[],"delay":null})");
   EXPECT_EQ(event.process, 7U);
   EXPECT_EQ(event.loader, 2U);
-  const auto& step = std::get<StepBegun>(event.what);
-  EXPECT_DOUBLE_EQ(step.begin, 1);
-  EXPECT_EQ(step.end, 0);
-  EXPECT_FALSE(step.delay);
+  const BatchMade& batch = std::get<BatchesMade>(event.what).batches.at(0);
+  EXPECT_DOUBLE_EQ(batch.begin, 1);
+  EXPECT_EQ(batch.end, 0);
+  EXPECT_FALSE(batch.delay);
+}
+
+TEST(UnitDiagnoseEvent, steps_come_in_order_and_some_with_more) {
+  const Event event = read_event(
+      R"({"event":"steps","pid":7,"loader":2,"light":[3000000000,4000000000,1000000000,1500000000,9],)"
+      R"("full":[[2000000000,2500000000,-1,-1,400000000,7000000000,0],[5],["x",1,2,3,4,5,6]]})");
+  const auto& steps = std::get<std::vector<StepBegun>>(event.what);
+  ASSERT_EQ(steps.size(), 3U) << "others have another shape";
+  EXPECT_DOUBLE_EQ(steps[0].end, 1.5);
+  EXPECT_FALSE(steps[0].full);
+  EXPECT_TRUE(steps[1].full);
+  EXPECT_DOUBLE_EQ(steps[1].cpu, 0.4);
+  EXPECT_DOUBLE_EQ(steps[1].process, 7);
+  EXPECT_FALSE(steps[1].delay);
+  EXPECT_DOUBLE_EQ(steps[2].begin, 3);
+}
+
+TEST(UnitDiagnoseEvent, batches_of_a_worker) {
+  const Event event = read_event(
+      R"({"event":"batches","pid":7,"parent":6,"seed":-1,"light":[1000000000,2000000000],)"
+      R"("full":[[3000000000,5000000000,500000000,16,1000000000,2,8000000,3,4096,1024]]})");
+  const auto& made = std::get<BatchesMade>(event.what);
+  EXPECT_EQ(made.parent, 6U);
+  EXPECT_EQ(made.seed, "-1");
+  ASSERT_EQ(made.batches.size(), 2U);
+  const BatchMade& full = made.batches[1];
+  EXPECT_EQ(full.samples, 16U);
+  EXPECT_DOUBLE_EQ(*full.delay, 0.5);
+  EXPECT_EQ(full.puts, 2U);
+  EXPECT_EQ(full.leaves->at(1), 4096U);
 }
 
 TEST(UnitDiagnoseEvent, a_seed_may_be_below_zero) {
@@ -50,7 +80,7 @@ TEST(UnitDiagnoseEvent, a_seed_may_be_below_zero) {
 TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {
   const Event event = read_event(
       R"({"event":"batch","pid":7,"samples":4,"spans":{"a":[1,2],"b":[2000000000,1000000000,3]},"read":[1]})");
-  const auto& batch = std::get<BatchMade>(event.what);
+  const BatchMade& batch = std::get<BatchesMade>(event.what).batches.at(0);
   ASSERT_EQ(batch.spans.size(), 1U);
   EXPECT_DOUBLE_EQ(batch.spans.at("b").wall, 2);
   EXPECT_FALSE(batch.read);
@@ -63,6 +93,50 @@ TEST(UnitDiagnoseLoop, waits_and_steps_are_told_apart) {
   EXPECT_NEAR(loop.demand(), 10 / 0.01, 1);
   EXPECT_EQ(loop.unwaited, 0U) << "all waited";
   EXPECT_GT(of({.wait = 0.0001}).loops.front().unwaited, 20U);
+}
+
+TEST(UnitDiagnoseLoop, what_a_batch_costs_is_of_those_timed_in_full) {
+  Work work;
+  for (int i = 0; i < 20; ++i) {
+    BatchMade made{.begin = 1.0 * i, .end = i + 0.1, .full = i % 4 == 0};
+    if (made.full) {
+      made.samples = 8;
+      made.cpu = 0.06;
+      made.delay = 0.01;
+      made.put_cpu = 0.006;
+      made.puts = 3;
+    }
+    work.add(made);
+  }
+  work.batches[5].end += 0.5;
+  const Service service = service_of(work);
+  EXPECT_DOUBLE_EQ(service.samples, 8);
+  EXPECT_DOUBLE_EQ(service.cpu, 0.06);
+  EXPECT_DOUBLE_EQ(service.put, 0.002) << "of one";
+  EXPECT_NEAR(service.wall, 0.125, 1e-9) << "of all";
+  EXPECT_NEAR(service.blocked, 0.055, 1e-9);
+  EXPECT_NEAR(service.outliers, 0.5, 1e-9);
+}
+
+TEST(UnitDiagnoseLoop, steps_timed_in_part_waited_for_processors_like_the_others) {
+  LoaderSeen seen;
+  Epoch epoch;
+  epoch.ended = 40;
+  for (int i = 0; i < 40; ++i) {
+    StepBegun step{.begin = 1.0 * i, .end = i + 0.4, .full = i % 2 == 0};
+    if (step.full) {
+      step.delay = 0.1;
+      step.cpu = 0.01;
+      step.process = 1 + i * 0.21;
+    }
+    epoch.steps.push_back(step);
+  }
+  seen.made.workers = 2;
+  seen.epochs.push_back(epoch);
+  const Loop loop = loop_of(seen, {});
+  EXPECT_NEAR(loop.waited, 37 * 0.3, 1e-9);
+  EXPECT_NEAR(loop.step_cpu, 0.2, 1e-9);
+  EXPECT_NEAR(loop.receive, 0.01, 1e-9);
 }
 
 TEST(UnitDiagnoseLoop, a_pause_is_no_wait) {

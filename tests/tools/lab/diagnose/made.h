@@ -36,28 +36,27 @@ struct MadeLoop {
                           .persistent = persistent,
                           .own_collate = own_collate},
         1);
-    double now = 100;
+    double now = 100, process = 1;
     for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
       const std::string seed = std::to_string(epoch);
       add(tools::IteratorMade{seed, std::nullopt}, 1);
       add(tools::EpochBegun{now, now + 0.001}, 1);
       if (workers > 0) add(tools::WorkerStarted{1, seed, now + worker_start}, 0);
       for (std::uint64_t i = 0; i < steps; ++i) {
-        tools::BatchMade made{.parent = workers > 0 ? 1U : 0U, .seed = seed, .samples = batch};
-        made.begin = now;
-        made.end = now + cpu + blocked + delay;
+        tools::BatchMade made{.begin = now, .end = now + cpu + blocked + delay, .samples = batch};
         if (slow_wall > 0 && i % 10 == 5) made.end = now + slow_wall;
         made.cpu = cpu;
         made.delay = delay;
-        made.put = made.put_cpu = put;
+        made.put_cpu = put;
+        made.puts = 1;
         made.read = {read, 0};
         made.leaves = {tensors, bytes, float_bytes};
         made.spans = spans;
-        add(made, workers > 0 ? 0 : 1);
+        add(tools::BatchesMade{workers > 0 ? 1U : 0U, seed, {made}}, workers > 0 ? 0 : 1);
         const double waits = i == 0 ? start : wait;
-        add(
-            tools::StepBegun{
-                .begin = now, .end = now + waits, .cpu = receive, .own = step_cpu, .pin = pin},
+        process += i == 0 ? 0 : step_cpu + receive;
+        add(std::vector{tools::StepBegun{
+                .begin = now, .end = now + waits, .cpu = receive, .process = process, .pin = pin}},
             1);
         now += waits + step;
       }

@@ -61,6 +61,25 @@ class InteropDiagnose(unittest.TestCase):
         self.assertEqual(measured[:2], [0, 1], found)
         self.assertLessEqual(measured[-1], max(1, found["cores"]))
 
+    def test_starts_the_command_again_with_other_workers_if_it_was_asked_to(self):
+        """And ends it early: a whole training writes `trained`."""
+        found = diagnosed(sys.executable, HERE / "planted.py", "too-few-workers", options=("--no-sweep", "--restart", "20"))
+        again = found["restarts"]
+        self.assertEqual([one["workers"] for one in again[:2]], [0, 1])
+        self.assertEqual(again[-1]["workers"], max(1, round(found["cores"])))
+        self.assertGreater(min(one["delivered"] for one in again), 0, again)
+        self.assertEqual(diagnosed(sys.executable, HERE / "planted.py", "model")["restarts"], [])
+
+    def test_says_why_a_restart_measured_nothing(self):
+        with tempfile.TemporaryDirectory() as directory:
+            script = pathlib.Path(directory) / "once.py"
+            script.write_text("import os, sys, time\nfrom torch.utils.data import DataLoader\n"
+                              "if os.path.exists(sys.argv[1]):\n    sys.exit(3)\nopen(sys.argv[1], 'w')\n"
+                              "for _ in DataLoader(range(40)):\n    time.sleep(0.001)\n")  # fmt: skip
+            found = diagnosed(sys.executable, script, directory + "/there", options=("--no-sweep", "--restart", "10"))
+            self.assertIn("ended with exit code 3", found["restarts"][0]["problem"])
+            self.assertEqual(found["exit_code"], 0)
+
     def planted(self, cause, start="fork"):
         for _ in range(REPEATS):
             with self.subTest(cause=cause, start=start):
@@ -72,6 +91,12 @@ class InteropDiagnose(unittest.TestCase):
         for cause in ("your-code", "too-few-workers", "more-workers-than-cores", "workers-restarted", "slow-storage",
                       "slow-sample", "slow-collate", "many-small-tensors", "float32", "pinning", "model"):  # fmt: skip
             self.planted(cause)
+
+    @unittest.skipUnless(there("torchvision", "PIL"), "there is no torchvision")
+    def test_names_none_where_none_is_planted(self):
+        for start in "fork", "spawn", "forkserver":
+            found = diagnosed(sys.executable, HERE / "planted.py", "nothing", start)
+            self.assertEqual([one["cause"] for one in found["causes"]], ["model"], json.dumps(found, indent=1))
 
     def test_names_it_where_workers_are_spawned(self):
         self.planted("slow-spawn", "spawn")

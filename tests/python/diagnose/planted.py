@@ -1,8 +1,10 @@
 """A training with one planted cause of waiting: planted.py CAUSE [fork|spawn|forkserver].
 
 Work is processor time, so that it is the same on a busy machine; the model is a sleep, as the device of others is.
+`nothing` has a little of many causes, and a model that needs longer than all of them.
 """
 
+import contextlib
 import io
 import sys
 import tempfile
@@ -26,8 +28,11 @@ def work(seconds):
 class Grain:
     """A transform of the user's own."""
 
+    def __init__(self, takes=0.003):
+        self.takes = takes
+
     def __call__(self, image):
-        work(0.003)
+        work(self.takes)
         return image
 
 
@@ -38,7 +43,7 @@ class Samples(Dataset):
 
     def __init__(self):
         self.image = torch.zeros(3, 32, 32, dtype=torch.uint8)
-        if CAUSE == "decoding":
+        if CAUSE in ("decoding", "nothing"):
             from PIL import Image
             from torchvision import transforms
 
@@ -47,6 +52,8 @@ class Samples(Dataset):
             Image.fromarray(pixels.numpy()).save(made, "JPEG", quality=90)
             self.jpeg = made.getvalue()
             self.transform = transforms.Compose([transforms.CenterCrop(32), transforms.ToTensor()])
+            if CAUSE == "nothing":
+                self.transform.transforms.insert(0, Grain(0.0005))
         elif CAUSE == "transform":
             from torchvision import transforms
 
@@ -62,7 +69,7 @@ class Samples(Dataset):
         return 512
 
     def __getitem__(self, index):
-        if CAUSE == "decoding":
+        if CAUSE in ("decoding", "nothing"):
             from PIL import Image
 
             return self.transform(Image.open(io.BytesIO(self.jpeg)).convert("RGB")), index
@@ -76,6 +83,17 @@ class Samples(Dataset):
             time.sleep(0.6)
         work({"your-code": 0.003, "too-few-workers": 0.002, "more-workers-than-cores": 0.003}.get(CAUSE, 0))
         return (self.transform(self.image) if self.transform else self.image), index
+
+
+class Model(torch.nn.Module):
+    def __init__(self, takes):
+        super().__init__()
+        self.takes = takes
+        self.weight = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, batch):
+        time.sleep(self.takes)
+        return self.weight.sum()
 
 
 def slow(samples):
@@ -99,7 +117,7 @@ def as_if_pinning():
 
 
 WORKERS = {"more-workers-than-cores": 8, "too-few-workers": 1, "float32": 1}
-MODEL = {"model": 0.06, "float32": 0.0005, "slow-sample": 0.01, "too-few-workers": 0.008}  # s of a step
+MODEL = {"model": 0.06, "nothing": 0.08, "float32": 0.0005, "slow-sample": 0.01, "too-few-workers": 0.008}  # s of a step
 EPOCHS = {"workers-restarted": 6, "slow-spawn": 3, "slow-sample": 4}
 
 
@@ -115,9 +133,16 @@ def main():
     )  # fmt: skip
     # One epoch where workers are spawned for another cause: their start is not to be the cause.
     epochs = EPOCHS.get(CAUSE, 2 if START == "fork" else 1)
+    torch.set_num_threads(1)
+    model = Model(MODEL.get(CAUSE, 0.002))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    traceml = sys.modules.get("traceml_ai")  # which knows of no steps but those that it is told
     for _ in range(epochs):
-        for _ in loader:
-            time.sleep(MODEL.get(CAUSE, 0.002))
+        for batch in loader:
+            with traceml.trace_step(model) if traceml else contextlib.nullcontext():
+                optimizer.zero_grad()
+                model(batch).backward()
+                optimizer.step()
     print("trained")
 
 

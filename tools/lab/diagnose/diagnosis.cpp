@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace feedrate::tools {
 
@@ -41,6 +42,30 @@ std::string nothing_seen(const Seen& seen, const std::vector<std::string>& comma
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> numbers_of_workers(double cores) {
+  const auto most = static_cast<std::uint64_t>(std::max(1.0, std::ceil(cores)));
+  std::vector<std::uint64_t> numbers{0};
+  for (std::uint64_t workers = 1; workers < most; workers *= 2) numbers.push_back(workers);
+  numbers.push_back(most);
+  return numbers;
+}
+
+Restarted restarted(const Diagnosis& found, std::uint64_t workers, const Seen& seen) {
+  const Loop& loop = found.loops.front();
+  Restarted now{.workers = workers, .predicted = found.of_loop.delivered(workers)};
+  for (const auto& [key, loader] : seen.loaders) {
+    if (loader.made.where != loop.made.where || loader.rank != loop.rank) continue;
+    const Loop then = loop_of(loader, seen.pauses);
+    if (then.counted < enough_steps) continue;
+    now.delivered = static_cast<double>(then.counted) * loop.samples / then.time;
+    now.wait_share = then.wait_share();
+  }
+  if (!now.delivered) {
+    now.problem = fmt::format("it took fewer than {} steps of this loop", enough_steps);
+  }
+  return now;
+}
 
 Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, double cores) {
   Diagnosis found{.command = command, .cores = cores};
@@ -83,6 +108,7 @@ Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, do
   Costs costs = costs_of(loop.service, loop.receive, cores);
   costs.step = loop.step;
   costs.step_cpu = loop.step_cpu;
+  found.of_loop = costs;
   found.causes = causes_of({loop, costs});
   return found;
 }

@@ -13,6 +13,14 @@
 
 namespace feedrate::tools {
 
+/// The loop with another number of workers, in a process of its own.
+struct Restarted {
+  std::uint64_t workers = 0;
+  double predicted = 0;  // samples/s of the loop
+  std::optional<double> delivered{}, wait_share{};
+  std::string problem{};  // why they are not known
+};
+
 struct Diagnosis {
   std::vector<std::string> command;
   int code = 0;
@@ -24,8 +32,10 @@ struct Diagnosis {
   /// rank that waits most: others wait for it inside their steps.
   std::vector<Loop> loops{};
   std::vector<Cause> causes{};
-  Costs costs{};
-  std::vector<CurvePoint> curve{};  // empty where nothing was seen of making batches
+  Costs costs{};                      // of the loader alone
+  Costs of_loop{};                    // with a step
+  std::vector<CurvePoint> curve{};    // empty where nothing was seen of making batches
+  std::vector<Restarted> restarts{};  // where the user asked for them
   double busy = 0;         // how much of the sweep, at one worker, that waited for a processor
   std::string no_sweep{};  // why not; "": was not asked for, or was done
 
@@ -33,6 +43,11 @@ struct Diagnosis {
   /// One JSON object; values without a meaning are null.
   std::string json() const;
 };
+
+/// Numbers of workers that are worth a try: 0, 1, 2, 4 … up to the cores.
+std::vector<std::uint64_t> numbers_of_workers(double cores);
+/// What was seen of the loop that `found` is about, when it was restarted.
+Restarted restarted(const Diagnosis& found, std::uint64_t workers, const Seen& seen);
 
 Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, double cores);
 

@@ -39,6 +39,19 @@ void for_each_field(const CurvePoint& point, const Field& field) {
         {"the same, by the sweep", Unit{"samples/s"}, Null{"was not swept"}, Digits{1}});
 }
 
+template <class Field>
+void for_each_field(const Restarted& restarted, const Field& field) {
+  field("workers", restarted.workers, {"num_workers, in place of the script's"});
+  field("predicted", restarted.predicted,
+        {"rate of the loop, from the costs of a batch and a step", Unit{"samples/s"}, Digits{1}});
+  field("delivered", restarted.delivered,
+        {"the same, measured", Unit{"samples/s"}, Null{"see `problem`"}, Digits{1}});
+  field("wait_share", restarted.wait_share,
+        {"of the time, waiting for data", Unit{"share"}, Null{"see `problem`"}, Digits{4}});
+  field("problem", unless_empty(restarted.problem),
+        {"why nothing was measured", Null{"it was measured"}});
+}
+
 /// A loop's loader that Feedrate's was to replace.
 struct SwapOf {
   SwapSeen seen{};
@@ -151,6 +164,7 @@ void for_each_field(const Diagnosis& found, const Field& field) {
   field("causes", found.causes,
         {"the one to remove first, then the others; empty: none of the list explains the waits"});
   field("curve", found.curve, {"the loader alone, at numbers of workers"});
+  field("restarts", found.restarts, {"with --restart: the loop at other numbers of workers"});
   field("sweep_delay_share", only_if(found.busy > 0, found.busy),
         {"of the sweep at one worker, which waited for a processor that others had", Unit{"share"},
          Null{"it did not, or there was no sweep"}, Digits{4}});

@@ -104,6 +104,29 @@ std::string curve_text(const Diagnosis& found, std::size_t columns) {
   return text + wrapped(about, 0, columns) + "\n";
 }
 
+std::string restarts_text(const Diagnosis& found, std::size_t columns) {
+  if (found.restarts.empty()) return {};
+  std::string text =
+      fmt::format("\n{:>7} {:>12} {:>12} {:>7}\n", "workers", "predicted", "measured", "waits");
+  double largest = 0;
+  for (const Restarted& one : found.restarts) {
+    largest = std::max(largest, one.delivered.value_or(0));
+  }
+  for (const Restarted& one : found.restarts) {
+    text += fmt::format("{:>7} {:>12} ", one.workers, quantity(one.predicted));
+    if (!one.delivered) {
+      text += one.problem + "\n";
+      continue;
+    }
+    text += fmt::format("{:>12} {:>7}  {}{}\n", quantity(*one.delivered),
+                        share_text(one.wait_share.value_or(0)),
+                        bar(bar_value(*one.delivered), bar_value(largest), bar_columns),
+                        one.workers == found.loops.front().made.workers ? "  now" : "");
+  }
+  return text + wrapped("samples/s of the loop, where the command was started again.", 0, columns) +
+         "\n";
+}
+
 std::string stages(const Loop& loop) {
   const Service& service = loop.service;
   if (service.stages.empty() || service.samples <= 0) return {};
@@ -208,7 +231,7 @@ std::string Diagnosis::text(std::size_t columns) const {
   if (!problem.empty()) return wrapped("No diagnosis: " + harmless(problem), 0, columns) + "\n";
   const Loop& loop = loops.front();
   return verdict(*this, columns) + rates(loop, columns) + curve_text(*this, columns) +
-         stages(loop) + swaps(*this, columns) + all_loops(*this);
+         restarts_text(*this, columns) + stages(loop) + swaps(*this, columns) + all_loops(*this);
 }
 
 }  // namespace feedrate::tools

@@ -64,6 +64,10 @@ std::string settings_text(const ProbeSettings& settings) {
   if (const fs::path place = package_place(); !place.empty()) {
     text += fmt::format("package {}\n", place.string());
   }
+  if (settings.restart) {
+    text += fmt::format("workers {}\nsteps {}\nwhere {}\n", settings.restart->workers,
+                        settings.restart->steps, settings.restart->where);
+  }
   if (!settings.converted_to.empty()) {
     text += fmt::format("directory {}\n", fs::absolute(settings.converted_to).string());
   }

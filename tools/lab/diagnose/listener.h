@@ -12,6 +12,12 @@
 
 namespace feedrate::tools {
 
+/// One loader's number of workers is another, and the process ends after so many of its steps.
+struct Restart {
+  std::string where{};  // the loader was made: file and line
+  std::uint64_t workers = 0, steps = 0;
+};
+
 struct ProbeSettings {
   bool sweep = true;
   double seconds = 3;  // at each number of workers
@@ -19,6 +25,7 @@ struct ProbeSettings {
   bool swap = false;                     // Feedrate's loaders in the place of the script's
   std::optional<unsigned> threads{};     // of them; nothing: the script's number of workers
   std::filesystem::path converted_to{};  // where they convert the data first; "": they do not
+  std::optional<Restart> restart{};
 };
 
 class Listener {

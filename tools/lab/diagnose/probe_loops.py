@@ -20,7 +20,7 @@ class _Loop(_Rows):
         self.number, self.where, self.since = _counts["loaders"], _caller(), _now()
         _Rows.__init__(self, '{"event":"steps","pid":%d,"loader":%d' % (os.getpid(), self.number))
         self.steps = self.last = self.planned = 0
-        self.described, self.ours = False, ()
+        self.described, self.ours, self.last_step = False, (), 0
         self.maker = _Maker('"loader":%d' % self.number) if workers == 0 else None
 
     def __reduce__(self):
@@ -39,6 +39,8 @@ class _Loop(_Rows):
             self.light += (begin, _now())
             return data
         self.steps += 1 + self.planned
+        if self.last_step and self.steps > self.last_step:
+            _end_at_once()
         if loader is not None:
             _sweep_once(source, loader, self)
         outer, _state.making = _state.making, self.maker
@@ -74,6 +76,30 @@ class _Loop(_Rows):
         _send("end", loader=self.number, begin=begin, end=_now())
 
 
+def _restarted_with(init, names, given):
+    """Another number of workers for the loader that --restart is about; nothing else about it changes but what
+    PyTorch takes only with workers."""
+    if not _settings:
+        _read_settings()
+    if "workers" not in _settings or _worker or _caller() != _settings["where"]:
+        return names
+    known = init.__code__.co_varnames[1 : init.__code__.co_argcount]
+    given.update(zip(known, names))
+    given["num_workers"] = int(_settings["workers"])
+    if given["num_workers"] == 0:
+        for name in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
+            given.pop(name, None)
+    return ()
+
+
+def _end_at_once():
+    """This process and its workers; whatever it would have written is not."""
+    _channel.flush()
+    for child in sys.modules["multiprocessing"].active_children():
+        child.kill()
+    os._exit(0)
+
+
 def _loop_of(loader):
     if loader.__dict__.get("_feedrate") is None:
         loader.__dict__["_feedrate"] = _Loop(loader.num_workers)
@@ -103,8 +129,11 @@ def _describe(loader, loop):
 def _hook_dataloader(module):
     def make_init(init):
         def initialised(self, *args, **kwargs):
+            args = _restarted_with(init, args, kwargs)
             init(self, *args, **kwargs)
-            _loop_of(self)
+            loop = _loop_of(self)
+            if loop.where == _settings.get("where"):
+                loop.last_step = int(_settings["steps"])
 
         return initialised
 

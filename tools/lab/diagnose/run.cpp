@@ -1,5 +1,6 @@
 #include "tools/lab/diagnose/run.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,10 @@ Ended run_with_probe(const std::vector<std::string>& command, const std::filesys
   posix_spawn_file_actions_init(&actions);
   if (to == OutputTo::our_stderr) {
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  }
+  if (to == OutputTo::nowhere) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

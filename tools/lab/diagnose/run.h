@@ -13,8 +13,8 @@ struct Ended {
   int signal = 0;  // that ended it; 0: none
 };
 
-/// Where the command's stdout goes.
-enum class OutputTo : std::uint8_t { our_stdout, our_stderr };
+/// Where the command's stdout goes; `nowhere`: its stderr, too.
+enum class OutputTo : std::uint8_t { our_stdout, our_stderr, nowhere };
 
 /// Runs it and waits. It has this process's streams; signals are passed on to it. Throws Error when it cannot
 /// be started.

@@ -16,6 +16,7 @@
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/console/terminal.h"
+#include "tools/console/text.h"
 #include "tools/lab/diagnose/diagnosis.h"
 #include "tools/lab/diagnose/listener.h"
 #include "tools/lab/diagnose/run.h"
@@ -36,12 +37,38 @@ struct DiagnoseRequest {
   bool swap = false;
   std::optional<unsigned> threads{};
   std::filesystem::path convert{};
+  std::optional<std::uint64_t> restart{};
   bool json = false;
 };
+
+/// Runs the command anew with other numbers of workers, up to the steps that were asked for.
+std::vector<Restarted> restarts(const DiagnoseRequest& options, const Diagnosis& found) {
+  std::vector<Restarted> all;
+  const Loop& loop = found.loops.front();
+  for (const std::uint64_t workers : numbers_of_workers(usable_cores())) {
+    note(fmt::format("restarting it with {}", counted(workers, "worker")));
+    Listener listener(
+        {.sweep = false,
+         .restart =
+             Restart{.where = loop.made.where, .workers = workers, .steps = *options.restart}});
+    const Ended ended = run_with_probe(options.command, listener.directory(), OutputTo::nowhere);
+    all.push_back(restarted(found, workers, listener.finish()));
+    if (ended.signal == SIGINT || ended.signal == SIGTERM || ended.signal == SIGHUP) {
+      die_of(ended.signal);
+    }
+    if (!all.back().delivered && ended.code != 0) {
+      all.back().problem += fmt::format(", and ended with exit code {}", ended.code);
+    }
+  }
+  return all;
+}
 
 int run_diagnose(const DiagnoseRequest& options) {
   if (!options.swap && (options.threads || !options.convert.empty())) {
     throw Misused("--threads and --convert are about --swap");
+  }
+  if (options.swap && options.restart) {
+    throw Misused("--restart tries other numbers of workers, of which --swap leaves none");
   }
   Listener listener({.sweep = options.sweep,
                      .seconds = options.seconds,
@@ -59,6 +86,10 @@ int run_diagnose(const DiagnoseRequest& options) {
   }
   Diagnosis found = diagnose(seen, options.command, usable_cores());
   found.code = ended.signal != 0 ? 128 + ended.signal : ended.code;
+  if (options.restart && found.problem.empty() && found.code == 0 &&
+      !found.loops.front().made.wrapped) {
+    found.restarts = restarts(options, found);
+  }
   if (options.json) {
     print(found.json());
   } else {
@@ -106,6 +137,16 @@ std::function<int()> prepare_diagnose(CLI::App& app) {
               .description = "DIR: with --swap: convert the data first, into this directory",
               .use = PathUse::fills},
              options->convert);
+  add_option(
+      app,
+      {.name = "restart",
+       .unit = "STEPS",
+       .sentence = "Then start the command again at other numbers of workers, and end it after "
+                   "as many steps; default: never",
+       .min = 10,
+       .max = 1'000'000,
+       .nothing = "never"},
+      options->restart);
   add_json(app, options->json);
   return [options, &app] {
     const std::vector<std::string>& behind = static_cast<const Parser&>(app).command;
@@ -137,6 +178,10 @@ Once, after 10 steps and --seconds, the training pauses, and a copy of the proce
 with other numbers of workers, up to the cores that it may use, for --seconds each.
 --no-sweep predicts only.
 
+With --restart, the command is afterwards started again, from its beginning and in silence, with
+0, 1, 2, 4 … workers, and ended after so many steps of the loop: that measures the loop itself.
+Do so only where it may run several times: it writes what it writes.
+
 With --swap, the script's DataLoaders are left aside where Feedrate can yield the same batches:
 of torchvision's ImageFolder, CIFAR and MNIST and timm's ImageDataset, under transforms that are
 parts of recipes. Both are then measured alone in that pause, and their pixels compared. What
@@ -146,6 +191,7 @@ The command's output goes where it would; the diagnosis follows on stderr. With 
 goes to stdout, and the command's own stdout to stderr. A loop over anything but a
 DataLoader is seen if it is over 'feedrate.diagnose.wrap(batches)'.)",
     .examples = R"(  feedrate diagnose -- python train.py --epochs 1
+  feedrate diagnose --restart 200 -- python train.py
   feedrate diagnose --swap -- python train.py
   feedrate diagnose --no-sweep --json -- torchrun --nproc-per-node 2 train.py
 )",

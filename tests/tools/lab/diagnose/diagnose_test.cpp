@@ -274,6 +274,31 @@ TEST(UnitDiagnose, prints_the_verdict_first) {
   EXPECT_EQ(json.at("command"), "python train.py");
 }
 
+TEST(UnitDiagnoseRestart, tries_powers_of_two_up_to_the_cores) {
+  EXPECT_EQ(numbers_of_workers(1), (std::vector<std::uint64_t>{0, 1}));
+  EXPECT_EQ(numbers_of_workers(2), (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_EQ(numbers_of_workers(5.5), (std::vector<std::uint64_t>{0, 1, 2, 4, 6}));
+}
+
+TEST(UnitDiagnoseRestart, tells_what_the_loop_did_with_other_workers) {
+  const MadeLoop one{.workers = 1, .step = 0.02, .wait = 0.05};
+  Diagnosis found = of(one, 4);
+  const MadeLoop four{.workers = 4, .step = 0.02, .wait = 0.005};
+  found.restarts = {restarted(found, 4, four.seen()),
+                    restarted(found, 2, MadeLoop{.workers = 2, .steps = 5}.seen())};
+  const Restarted& better = found.restarts.front();
+  EXPECT_NEAR(better.predicted, 500, 1) << "a step of 20 ms takes 10 samples";
+  EXPECT_NEAR(*better.delivered, 400, 5);
+  EXPECT_NEAR(*better.wait_share, 0.2, 0.01);
+  EXPECT_FALSE(found.restarts.back().delivered);
+  const std::string text = found.text(100);
+  EXPECT_NE(text.find("it took fewer than 8 steps of this loop"), std::string::npos) << text;
+  EXPECT_NE(text.find("where the command was started again"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(found.json()).at("restarts");
+  EXPECT_EQ(json.at(0).at("workers"), 4);
+  EXPECT_TRUE(json.at(1).at("delivered").is_null());
+}
+
 TEST(UnitDiagnoseSwap, tells_what_both_supply_and_how_their_pixels_differ) {
   Seen seen = MadeLoop{}.seen();
   for (

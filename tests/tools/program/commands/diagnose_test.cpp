@@ -83,7 +83,11 @@ TEST(CommandsDiagnose, a_command_that_is_missing_is_one_error) {
   EXPECT_NE(said.errors.find("no-such-program: cannot start it: No such file"), std::string::npos)
       << said.errors;
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"diagnose"}, {"diagnose", "--"}, {"diagnose", "x", "--", "y"}}) {
+       {std::vector<std::string>{"diagnose"},
+        {"diagnose", "--"},
+        {"diagnose", "x", "--", "y"},
+        {"diagnose", "--restart", "5", "--", "true"},
+        {"diagnose", "--restart", "50", "--swap", "--", "true"}}) {
     EXPECT_EQ(feedrate(words).code, exit_misused);
   }
 }

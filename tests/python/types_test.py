@@ -32,6 +32,8 @@ def plain(images: feedrate.Array, batch: feedrate.Batch) -> None: ...
 for size in feedrate.Loader("data", transform=len):
     assert_type(size, int)
 dataset = feedrate.open("data")
+remote = feedrate.open("https://host/data/", connections=8, cache_dir="cache")
+assert_type(remote, feedrate.Dataset)
 assert_type(dataset[0].label, int)
 assert_type(dataset[0].image.tolist(), list[list[list[int]]])
 assert_type(dataset.info["class_names"], list[str])

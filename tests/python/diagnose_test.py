@@ -17,6 +17,25 @@ REPEATS = 20 if os.environ.get("FEEDRATE_LONG_TESTS") == "1" else 1
 patience = 120  # seconds
 
 
+DECODES = """
+import io, torch
+from PIL import Image
+from torch.utils.data import DataLoader, Dataset
+{imports}
+class Set(Dataset):
+    def __init__(self):
+        made = io.BytesIO()
+        Image.fromarray(torch.randint(0, 255, (400, 500, 3), dtype=torch.uint8).numpy()).save(made, "JPEG")
+        self.bytes = torch.frombuffer(bytearray(made.getvalue()), dtype=torch.uint8)
+    def __len__(self):
+        return 320
+    def __getitem__(self, index):
+        return torch.as_tensor({decode})
+for _ in DataLoader(Set(), 8):
+    pass
+"""
+
+
 def program():
     if "FEEDRATE_PROGRAM" in os.environ:
         return os.environ["FEEDRATE_PROGRAM"]
@@ -110,6 +129,29 @@ class InteropDiagnose(unittest.TestCase):
         self.assertIn("Grain", cause["what"])
         lines = (HERE / "planted.py").read_text().splitlines()
         self.assertIn("def __call__", lines[int(cause["where"].rpartition(":")[2]) - 1])
+
+    def test_of_ranks_it_tells_which_holds_up_the_others_and_why(self):
+        words = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", HERE / "ranks.py"]
+        found = diagnosed(*words, options=())
+        self.assertEqual(sorted(loop["rank"] for loop in found["loops"]), [0, 1])
+        slowest = found["slowest_rank"]
+        self.assertEqual((slowest["rank"], slowest["ranks"]), (1, 2), found)
+        self.assertIn(slowest["cause"], ("too-few-workers", "your-code"))
+        self.assertGreater(slowest["wait_share"], slowest["others_wait_share"] + 0.3)
+
+    def test_sees_decoding_by_opencv_and_by_torchvision(self):
+        decoders = {"cv2": ("import cv2", "cv2.imdecode(self.bytes.numpy(), 1)[:8, :8]"),
+                    "torchvision": ("import torchvision.io", "torchvision.io.decode_image(self.bytes)[:, :8, :8]")}
+        with tempfile.TemporaryDirectory() as directory:
+            for module, (imports, decode) in decoders.items():
+                if not there(module, "PIL"):
+                    continue
+                with self.subTest(module=module):
+                    script = pathlib.Path(directory) / (module + "_decodes.py")
+                    script.write_text(DECODES.format(imports=imports, decode=decode))
+                    found = diagnosed(sys.executable, script)
+                    self.assertEqual(found["causes"][0]["cause"], "too-few-workers", found)
+                    self.assertIn("decoding", [one["cause"] for one in found["causes"]], found)
 
     def test_another_format_is_advised_against(self):
         causes = diagnosed(sys.executable, HERE / "planted.py", "your-code")["causes"]

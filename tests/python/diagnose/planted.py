@@ -122,6 +122,9 @@ EPOCHS = {"workers-restarted": 6, "slow-spawn": 3, "slow-sample": 4}
 
 
 def main():
+    traceml = sys.modules.get("traceml_ai")  # which has to be told of itself and of steps
+    if traceml:
+        traceml.init(mode="auto")
     if CAUSE == "pinning":
         as_if_pinning()
     few = CAUSE in ("workers-restarted", "slow-spawn")
@@ -136,7 +139,6 @@ def main():
     torch.set_num_threads(1)
     model = Model(MODEL.get(CAUSE, 0.002))
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
-    traceml = sys.modules.get("traceml_ai")  # which knows of no steps but those that it is told
     for _ in range(epochs):
         for batch in loader:
             with traceml.trace_step(model) if traceml else contextlib.nullcontext():

@@ -10,6 +10,7 @@ namespace feedrate::tools {
 namespace {
 
 constexpr std::uint64_t enough_steps = 8;
+constexpr double ranks_differ = 0.1;  // in the share of time that they wait
 constexpr std::string_view about_wrap =
     "For another loop, write 'import feedrate.diagnose' and loop over "
     "'feedrate.diagnose.wrap(batches)'.";
@@ -39,6 +40,23 @@ std::string nothing_seen(const Seen& seen, const std::vector<std::string>& comma
   }
   return fmt::format("PyTorch {} was there, but no DataLoader was iterated. {}", seen.torch,
                      about_wrap);
+}
+
+/// Of the loops like the first one, in processes of other ranks.
+std::optional<SlowestRank> slowest_rank(const Diagnosis& found) {
+  const Loop& loop = found.loops.front();
+  if (!loop.rank) return {};
+  SlowestRank slowest{.rank = *loop.rank, .ranks = 1, .wait_share = loop.wait_share()};
+  for (const Loop& other : found.loops) {
+    if (!other.rank || *other.rank == *loop.rank || other.made.where != loop.made.where) continue;
+    slowest.others_wait_share += other.wait_share();
+    ++slowest.ranks;
+  }
+  if (slowest.ranks < 2) return {};
+  slowest.others_wait_share /= static_cast<double>(slowest.ranks - 1);
+  if (slowest.wait_share - slowest.others_wait_share < ranks_differ) return {};
+  if (!found.causes.empty()) slowest.cause = found.causes.front().kind;
+  return slowest;
 }
 
 }  // namespace
@@ -78,10 +96,11 @@ Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, do
     found.problem = nothing_seen(seen, command);
     return found;
   }
-  // The loop that takes most of the time, and of ranks, whose loops take the same, the one that waits.
-  const double longest = std::ranges::max_element(found.loops, {}, &Loop::time)->time;
+  // The loop that takes most of the time, and of ranks that run it together, the one that waits.
+  const auto longest = std::ranges::max_element(found.loops, {}, &Loop::time);
   const auto main_loop = std::ranges::max_element(found.loops, {}, [&](const Loop& loop) {
-    return loop.time < 0.8 * longest ? -1 : loop.rank ? loop.waited : loop.time;
+    const bool of_rank = longest->rank && loop.rank && loop.made.where == longest->made.where;
+    return of_rank ? loop.waited : &loop == &*longest ? 0.0 : -1.0;
   });
   std::iter_swap(found.loops.begin(), main_loop);
   const Loop& loop = found.loops.front();
@@ -110,6 +129,7 @@ Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, do
   costs.step_cpu = loop.step_cpu;
   found.of_loop = costs;
   found.causes = causes_of({loop, costs});
+  found.slowest = slowest_rank(found);
   return found;
 }
 

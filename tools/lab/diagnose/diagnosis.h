@@ -21,6 +21,15 @@ struct Restarted {
   std::string problem{};  // why they are not known
 };
 
+/// Of ranks that train together, the one whose loop waits most for data: the others wait for it in their steps.
+struct SlowestRank {
+  std::uint32_t rank = 0;
+  std::uint64_t ranks = 0;  // that were seen
+  double wait_share = 0;
+  double others_wait_share = 0;  // the mean
+  std::optional<CauseKind> cause{};
+};
+
 struct Diagnosis {
   std::vector<std::string> command;
   int code = 0;
@@ -32,10 +41,11 @@ struct Diagnosis {
   /// rank that waits most: others wait for it inside their steps.
   std::vector<Loop> loops{};
   std::vector<Cause> causes{};
-  Costs costs{};                      // of the loader alone
-  Costs of_loop{};                    // with a step
-  std::vector<CurvePoint> curve{};    // empty where nothing was seen of making batches
-  std::vector<Restarted> restarts{};  // where the user asked for them
+  std::optional<SlowestRank> slowest{};  // where there are several, and they differ
+  Costs costs{};                         // of the loader alone
+  Costs of_loop{};                       // with a step
+  std::vector<CurvePoint> curve{};       // empty where nothing was seen of making batches
+  std::vector<Restarted> restarts{};     // where the user asked for them
   double busy = 0;         // how much of the sweep, at one worker, that waited for a processor
   std::string no_sweep{};  // why not; "": was not asked for, or was done
 

@@ -40,6 +40,18 @@ void for_each_field(const CurvePoint& point, const Field& field) {
 }
 
 template <class Field>
+void for_each_field(const SlowestRank& slowest, const Field& field) {
+  field("rank", slowest.rank, {"RANK of its process"});
+  field("ranks", slowest.ranks, {"that were seen"});
+  field("wait_share", slowest.wait_share,
+        {"of its time, waiting for data", Unit{"share"}, Digits{4}});
+  field("others_wait_share", slowest.others_wait_share,
+        {"of the others' time, the mean", Unit{"share"}, Digits{4}});
+  field("cause", slowest.cause ? std::optional(std::string(name(*slowest.cause))) : std::nullopt,
+        {"why it waits, of the closed list", Null{"none of the list explains it"}});
+}
+
+template <class Field>
 void for_each_field(const Restarted& restarted, const Field& field) {
   field("workers", restarted.workers, {"num_workers, in place of the script's"});
   field("predicted", restarted.predicted,
@@ -163,6 +175,9 @@ void for_each_field(const Diagnosis& found, const Field& field) {
          Null{"see `problem`"}});
   field("causes", found.causes,
         {"the one to remove first, then the others; empty: none of the list explains the waits"});
+  field("slowest_rank", found.slowest,
+        {"of ranks that train together, the one that the others wait for",
+         Null{"there are none, or they wait alike"}});
   field("curve", found.curve, {"the loader alone, at numbers of workers"});
   field("restarts", found.restarts, {"with --restart: the loop at other numbers of workers"});
   field("sweep_delay_share", only_if(found.busy > 0, found.busy),

@@ -71,6 +71,19 @@ std::string verdict(const Diagnosis& found, std::size_t columns) {
   return text;
 }
 
+std::string slowest_text(const Diagnosis& found, std::size_t columns) {
+  if (!found.slowest) return {};
+  const SlowestRank& slowest = *found.slowest;
+  return wrapped(fmt::format(
+                     "Rank {} of {} holds up the others: it waits for data {} of its time, they "
+                     "{}; the cause there is {}.",
+                     slowest.rank, slowest.ranks, share_text(slowest.wait_share),
+                     share_text(slowest.others_wait_share),
+                     slowest.cause ? name(*slowest.cause) : "none that is known"),
+                 0, columns) +
+         "\n";
+}
+
 std::string rates(const Loop& loop, std::size_t columns) {
   if (loop.samples <= 0) return {};
   const std::string basis = loop.unwaited > 0
@@ -230,8 +243,9 @@ std::string all_loops(const Diagnosis& found) {
 std::string Diagnosis::text(std::size_t columns) const {
   if (!problem.empty()) return wrapped("No diagnosis: " + harmless(problem), 0, columns) + "\n";
   const Loop& loop = loops.front();
-  return verdict(*this, columns) + rates(loop, columns) + curve_text(*this, columns) +
-         restarts_text(*this, columns) + stages(loop) + swaps(*this, columns) + all_loops(*this);
+  return slowest_text(*this, columns) + verdict(*this, columns) + rates(loop, columns) +
+         curve_text(*this, columns) + restarts_text(*this, columns) + stages(loop) +
+         swaps(*this, columns) + all_loops(*this);
 }
 
 }  // namespace feedrate::tools

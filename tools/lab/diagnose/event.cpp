@@ -130,7 +130,8 @@ BatchMade batch_of(const Members& of) {
           .delay = of.seconds("delay"),
           .read = of.wholes<2>("read"),
           .leaves = of.wholes<3>("leaves"),
-          .spans = of.spans()};
+          .spans = of.spans(),
+          .first = of.flag("first")};
 }
 
 // The rows of numbers of short steps and batches. What is below 0 is not known.

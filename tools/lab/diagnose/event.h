@@ -61,6 +61,13 @@ struct StepBegun {
 struct Span {
   double wall = 0, cpu = 0;  // without the spans inside
   std::uint64_t calls = 0;
+
+  Span& operator+=(const Span& other) {
+    wall += other.wall;
+    cpu += other.cpu;
+    calls += other.calls;
+    return *this;
+  }
 };
 /// A batch was made. Of short ones, only some are timed in full.
 struct BatchMade {
@@ -74,6 +81,7 @@ struct BatchMade {
   std::optional<std::array<std::uint64_t, 2>> read{};    // bytes: in all, from storage
   std::optional<std::array<std::uint64_t, 3>> leaves{};  // tensors, bytes, bytes of float32 images
   std::map<std::string, Span> spans{};                   // empty: not timed in this batch
+  bool first = false;     // of its process, which imports and opens what all use
   bool detailed = false;  // of a batch that is kept without its spans: whether it had some
 };
 /// By a worker or, with `parent` 0, by the process that takes them.

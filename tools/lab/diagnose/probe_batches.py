@@ -183,12 +183,15 @@ class _Maker(_Rows):
     def tell_parts(self, begin, end, cpu, before, after, put, leaves):
         # Many short calls: time their parts in some batches only.
         cost = sum(one[2] for one in self.spans.values()) * _call_costs
-        self.whole = int(min(1000, cost / (_parts_share * max(1, end - begin))))
+        if self.number > 1:
+            self.whole = int(min(1000, cost / (_parts_share * max(1, end - begin))))
         before, after = _number_in(before, 1), _number_in(after, 1)
         read = [[_number_in(text, at) for at in (1, 9)] for text in self.read]
         more = {"read": [now - then for then, now in zip(*read)]} if None not in read[0] + read[1] else {}
         if leaves:
             more["leaves"] = leaves
+        if self.number == 1:  # which imports and opens what all use
+            more["first"] = True
         delay = None if before is None or after is None else after - before
         told = _text({"samples": self.samples, "begin": begin, "end": end, "cpu": cpu, "puts": put[0], "put_cpu": put[1],
                       "delay": delay, "spans": self.spans, **more})  # fmt: skip
@@ -227,7 +230,8 @@ def _made_by_worker(maker, fetch, fetcher, index):
     data = maker.make(fetch, fetcher, index)
     end, cpu = _now(), _cpu() - used
     maker.made(data, begin, end, cpu, before, _delay())
-    maker.plan(end - begin)
+    if maker.number > 1:
+        maker.plan(end - begin)
     if end - _channel.sent > _collected_for:
         _channel.flush()
     return data

@@ -13,22 +13,46 @@ struct Cases : Functions... {
 
 }  // namespace
 
+void Work::add_parts(const BatchMade& batch) {
+  if (batch.spans.empty()) return;
+  ++detailed;
+  detailed_wall += batch.end - batch.begin;
+  detailed_samples += batch.samples;
+  for (const auto& [name, span] : batch.spans) spans[name] += span;
+}
+
 void Work::add(const BatchMade& batch) {
-  if (!batch.spans.empty()) {
-    ++detailed;
-    detailed_wall += batch.end - batch.begin;
-    detailed_samples += batch.samples;
-    for (const auto& [name, span] : batch.spans) {
-      Span& sum = spans[name];
-      sum.wall += span.wall;
-      sum.cpu += span.cpu;
-      sum.calls += span.calls;
-    }
+  if (batch.first) {
+    if (firsts.size() < Seen::max_kept) firsts.push_back(batch);
+    return;
   }
+  add_parts(batch);
   if (batches.size() >= Seen::max_kept) return;
   batches.push_back(batch);
   batches.back().detailed = !batch.spans.empty();
   batches.back().spans.clear();
+}
+
+void Work::add(const Work& other) {
+  detailed += other.detailed;
+  detailed_wall += other.detailed_wall;
+  detailed_samples += other.detailed_samples;
+  for (const auto& [name, span] : other.spans) spans[name] += span;
+  batches.insert(batches.end(), other.batches.begin(), other.batches.end());
+  firsts.insert(firsts.end(), other.firsts.begin(), other.firsts.end());
+}
+
+void Work::settle() {
+  const bool no_parts = detailed == 0, no_batches = batches.empty();
+  for (BatchMade& batch : firsts) {
+    if (no_parts) add_parts(batch);
+    if (!no_batches) continue;
+    batch.detailed = !batch.spans.empty();
+    batch.spans.clear();
+    batches.push_back(batch);
+  }
+  firsts.clear();
+  std::ranges::sort(batches, {}, &BatchMade::begin);
 }
 
 LoaderSeen& Seen::loader_of(const Event& event) {
@@ -97,16 +121,7 @@ void Seen::finish() {
     if (iterator == nullptr) continue;
     Work& work = iterator->sweep ? sweep_work[*iterator->sweep]
                                  : loaders[{key.first, iterator->loader}].work;
-    work.detailed += made.detailed;
-    work.detailed_wall += made.detailed_wall;
-    work.detailed_samples += made.detailed_samples;
-    for (const auto& [name, span] : made.spans) {
-      Span& sum = work.spans[name];
-      sum.wall += span.wall;
-      sum.cpu += span.cpu;
-      sum.calls += span.calls;
-    }
-    work.batches.insert(work.batches.end(), made.batches.begin(), made.batches.end());
+    work.add(made);
   }
   for (const WorkerStarted& worker : started_) {
     const Iterator* iterator = iterator_of(worker.parent, worker.seed);
@@ -120,8 +135,9 @@ void Seen::finish() {
   }
   for (auto& [key, loader] : loaders) {
     if (const auto rank = ranks_.find(key.first); rank != ranks_.end()) loader.rank = rank->second;
-    std::ranges::sort(loader.work.batches, {}, &BatchMade::begin);
+    loader.work.settle();
   }
+  for (auto& [workers, work] : sweep_work) work.settle();
   made_by_workers_.clear();
 }
 

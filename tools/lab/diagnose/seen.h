@@ -20,8 +20,15 @@ struct Work {
   double detailed_wall = 0;
   std::uint64_t detailed_samples = 0;
   std::map<std::string, Span> spans;
+  std::vector<BatchMade>
+      firsts;  // of each process: not typical, and used where there is nothing else
 
   void add(const BatchMade& batch);
+  void add(const Work& other);
+  void settle();
+
+ private:
+  void add_parts(const BatchMade& batch);
 };
 
 struct Epoch {

@@ -118,6 +118,25 @@ TEST(UnitDiagnoseLoop, what_a_batch_costs_is_of_those_timed_in_full) {
   EXPECT_NEAR(service.outliers, 0.5, 1e-9);
 }
 
+TEST(UnitDiagnoseLoop, the_first_batch_of_a_process_is_not_typical) {
+  const auto with = [](bool others) {
+    Work work;
+    BatchMade first{.begin = 0, .end = 2, .samples = 8, .cpu = 2, .first = true};
+    first.spans = {{"getitem", {2, 2, 8}}};
+    work.add(first);
+    BatchMade next{.begin = 2, .end = 2.1, .samples = 8, .cpu = 0.1};
+    next.spans = {{"decode", {0.1, 0.1, 8}}};
+    if (others) work.add(next);
+    work.settle();
+    return service_of(work);
+  };
+  EXPECT_NEAR(with(true).cpu, 0.1, 1e-9);
+  ASSERT_EQ(with(true).stages.size(), 1U);
+  EXPECT_EQ(with(true).stages.front().name, "decode");
+  EXPECT_NEAR(with(false).cpu, 2, 1e-9) << "there is nothing else";
+  EXPECT_EQ(with(false).stages.front().name, "getitem");
+}
+
 TEST(UnitDiagnoseLoop, steps_timed_in_part_waited_for_processors_like_the_others) {
   LoaderSeen seen;
   Epoch epoch;
@@ -297,6 +316,26 @@ TEST(UnitDiagnoseRestart, tells_what_the_loop_did_with_other_workers) {
   const auto json = nlohmann::json::parse(found.json()).at("restarts");
   EXPECT_EQ(json.at(0).at("workers"), 4);
   EXPECT_TRUE(json.at(1).at("delivered").is_null());
+}
+
+TEST(UnitDiagnoseRanks, the_slowest_rank_and_its_cause_are_one_sentence) {
+  Seen seen = MadeLoop{.step = 0.039, .wait = 0.001}.seen();
+  LoaderSeen& fast = seen.loaders.begin()->second;
+  fast.rank = 0;
+  LoaderSeen slow = MadeLoop{.step = 0.01, .wait = 0.03}.seen().loaders.begin()->second;
+  slow.rank = 1;
+  seen.loaders[{2, 1}] = slow;
+  const Diagnosis found = diagnose(seen, {"torchrun", "train.py"}, 4);
+  EXPECT_TRUE(found.text(200).starts_with(
+      "Rank 1 of 2 holds up the others: it waits for data 75 % of its time, they 3 %; the cause "
+      "there is too-few-workers."))
+      << found.text(200);
+  const auto json = nlohmann::json::parse(found.json()).at("slowest_rank");
+  EXPECT_EQ(json.at("rank"), 1);
+  EXPECT_EQ(json.at("cause"), "too-few-workers");
+  seen.loaders[{2, 1}] = fast;
+  seen.loaders[{2, 1}].rank = 1;
+  EXPECT_FALSE(diagnose(seen, {"torchrun"}, 4).slowest) << "they wait alike";
 }
 
 TEST(UnitDiagnoseSwap, tells_what_both_supply_and_how_their_pixels_differ) {

@@ -69,6 +69,11 @@ class CommandsConvertRanks : public ::testing::Test {
   }
 
   std::string code_of(unsigned rank) const { return slurp(at("code." + std::to_string(rank))); }
+  /// mpirun may end a rank (143) that knows of the error, too, and is a moment later.
+  void expect_both_failed() const {
+    const std::string codes = code_of(0) + code_of(1);
+    EXPECT_TRUE(codes == "1\n1\n" || codes == "1\n143\n" || codes == "143\n1\n") << codes;
+  }
 
   TempDirectory directory_;
 };
@@ -135,8 +140,7 @@ TEST_F(CommandsConvertRanks, a_second_job_for_the_same_output_is_told) {
   const PartialDirectory first(at("out"));
   const Said second = mpirun(2, noted(converting("out")));
   EXPECT_TRUE(has(second.errors, "out.partial: another process is writing it")) << second.errors;
-  EXPECT_EQ(code_of(0), "1\n");
-  EXPECT_EQ(code_of(1), "1\n");
+  expect_both_failed();
 }
 
 TEST_F(CommandsConvertRanks, what_cannot_be_shared_is_refused_with_what_to_do) {
@@ -163,7 +167,7 @@ TEST_F(CommandsConvertRanks, a_rank_that_sees_other_files_is_named_with_what_it_
   const Said inputs = two(converting("out"), converting("out", {}, "other/archives"));
   EXPECT_TRUE(has(inputs.errors, "rank 1 of 2 on ")) << inputs.errors;
   EXPECT_TRUE(has(inputs.errors, "expected 'input train-images")) << inputs.errors;
-  EXPECT_EQ(code_of(0) + code_of(1), "1\n1\n");
+  expect_both_failed();
   const Said output = two(converting("out"), converting("elsewhere"));
   EXPECT_TRUE(has(output.errors, "rank 1 of 2 on ")) << output.errors;
   EXPECT_TRUE(has(output.errors, "elsewhere.partial: expected the directory that rank 0 made"))
@@ -180,7 +184,7 @@ TEST_F(CommandsConvertRanks, a_piece_with_other_options_is_named_and_ends_every_
   EXPECT_TRUE(has(said.errors, "piece 1 of 8 of train: ")) << said.errors;
   EXPECT_TRUE(has(said.errors, "was made with '--shuffle 1', now it is '--shards 16'"))
       << said.errors;
-  EXPECT_EQ(code_of(0) + code_of(1), "1\n1\n");
+  expect_both_failed();
   EXPECT_FALSE(fs::exists(at("out")));
   EXPECT_FALSE(fs::exists(at("out.partial")));
 }

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,25 @@ std::int64_t size_on_disk(int file, const fs::path& path) {
   return static_cast<std::int64_t>(bytes_on_disk(status.st_blocks));
 }
 
+// A file stays open for each object, and connections need numbers, too: so half of what the process may open is
+// left, where the system allows it to raise its limit.
+void leave_files_to_open(int number) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (static_cast<rlim_t>(number) < limit.rlim_cur / 2 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string cannot_open(int problem) {
+  std::string text = "cannot open a file of the cache";
+  rlimit limit{};
+  if (problem == EMFILE && ::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    text += join(", which needs one for each object ('ulimit -Hn' says ", limit.rlim_max, ")");
+  }
+  return text;
+}
+
 }  // namespace
 
 KeptObject read_head(const fs::path& file) {
@@ -94,7 +114,11 @@ void CachedObject::open_file() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     descriptor_ =
         Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (!descriptor_) fail_errno(file_, "cannot open a file of the cache", errno);
+    if (!descriptor_) {
+      const int problem = errno;
+      fail_errno(file_, cannot_open(problem), problem);
+    }
+    leave_files_to_open(descriptor_.number());
     if (::flock(descriptor_.number(), LOCK_SH) != 0) fail_errno(file_, "cannot lock", errno);
     const std::int64_t before = size_on_disk(descriptor_.number(), file_);
     const bool whole = begin_file();

@@ -2,6 +2,7 @@
 
 #include "formats/remote/cache.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -189,6 +190,30 @@ TEST_F(UnitRemoteCache, a_process_that_forks_reads_on) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST_F(UnitRemoteCache, holds_more_objects_than_a_process_may_usually_open_files) {
+  const auto open_all = [&](rlim_t at_most) {
+    const rlimit limit{64, at_most};
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+    const auto directory = CacheDirectory::of_process(cache_.path(), 64 * mib);
+    std::vector<std::unique_ptr<CachedObject>> all;
+    for (int i = 0; i < 200; ++i) {
+      all.push_back(std::make_unique<CachedObject>(directory, "https://host/" + std::to_string(i),
+                                                   ObjectVersion{.size = 7, .etag = "\"1\""}));
+    }
+    return true;
+  };
+  const auto refuses = [&] {
+    expect_error([&] { open_all(100); },
+                 {".object", "one for each object", "'ulimit -Hn' says 100"});
+    return !HasFailure();
+  };
+  for (const pid_t child : {forked([&] { return open_all(400); }), forked(refuses)}) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
 }
 
 TEST_F(UnitRemoteCache, what_passes_changes_nothing) {

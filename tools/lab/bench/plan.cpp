@@ -9,6 +9,7 @@
 #include "formats/base/error.h"
 #include "formats/base/random.h"
 #include "formats/codec.h"
+#include "formats/remote/url.h"
 #include "loader/loader.h"
 #include "loader/recipe.h"
 #include "tools/console/text.h"
@@ -44,6 +45,32 @@ std::vector<std::string> trained_on(const BenchOptions& options) {
 }
 
 bool is_warm(const BenchPoint& point) { return point.row.cache == warm_cache; }
+
+/// The settings that are not as usual, as options.
+std::vector<std::string> server_words(RemoteSettings remote) {
+  std::vector<std::string> words;
+  RemoteSettings usual;
+  const std::vector<BoundSetting> usually = bound_settings(usual);
+  const std::vector<BoundSetting> given = bound_settings(remote);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].value == usually[i].value) continue;
+    words.push_back(spelled(given[i].row, Spelling::shell));
+    words.push_back(given[i].value);
+  }
+  return words;
+}
+
+/// Of the row's dataset, as a row keeps them: without secrets, as UTF-8.
+std::optional<std::string> servers_of(const Row& row, RemoteSettings remote) {
+  if (url_scheme(row.dataset).empty()) return {};
+  if (remote.endpoint) remote.endpoint = without_secrets(*remote.endpoint);
+  std::string text;
+  for (const std::string& word : server_words(std::move(remote))) {
+    text += (text.empty() ? "" : " ") + word;
+  }
+  if (text.empty()) return {};
+  return as_utf8(text);
+}
 
 class Planner {
  public:
@@ -122,6 +149,7 @@ class Planner {
       row.dataset = dataset.path.string();
       row.format = dataset.format;
       row.codec = dataset.codec;
+      row.servers = servers_of(row, options_.remote);
       for (const std::string& decode : distinct(options_.decodes)) {
         row.decode = decode;
         if (!decodes(row)) continue;
@@ -290,14 +318,7 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
     if (is_trainer_alone(row.kind)) add("--resident");
     if (row.kind == compute_kind) add("--no-upload");
   }
-  RemoteSettings usual, remote = options.remote;
-  const std::vector<BoundSetting> usually = bound_settings(usual);
-  const std::vector<BoundSetting> given = bound_settings(remote);
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (given[i].value != usually[i].value) {
-      add(spelled(given[i].row, Spelling::shell), given[i].value);
-    }
-  }
+  for (std::string& word : server_words(options.remote)) words.push_back(std::move(word));
   add("--", row.dataset);  // a name may begin with a dash
   return words;
 }
@@ -325,7 +346,7 @@ bool same_point(const Row& a, const Row& b) {
   const bool same_source =
       is_trainer_alone(a.kind) ||
       (a.format == b.format && a.codec == b.codec && a.decode == b.decode && a.cache == b.cache &&
-       a.threads == b.threads &&
+       a.threads == b.threads && a.servers == b.servers &&
        (as_utf8(a.dataset) == as_utf8(b.dataset) || same_place(a.dataset, b.dataset)));
   return same_work && same_source;
 }

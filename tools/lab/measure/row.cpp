@@ -43,7 +43,7 @@ std::string format_and_codec(const Row& row) {
   const std::string_view how = row.decode == scaled_decode   ? ", scaled"
                                : row.decode == device_decode ? ", decoded on the device"
                                                              : "";
-  return join(row.format, " × ", row.codec, how);
+  return join(row.format, " × ", row.codec, how, row.servers ? ", " + *row.servers : "");
 }
 
 Description describe_rows() { return description_of(Row{}); }

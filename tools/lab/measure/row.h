@@ -59,6 +59,7 @@ struct Row {
   std::optional<std::string> emulates;   // the rate of the emulated device, and who says so
   std::uint32_t batch = 0;
   std::string cache{warm_cache};
+  std::optional<std::string> servers;       // settings other than usual, of a dataset's URL
   std::optional<unsigned> threads;          // of the loader; absent where none is at work
   std::optional<unsigned> compute_threads;  // of the trainer; absent for supply
   std::optional<unsigned> workers_seen;     // loader threads that did some of the work
@@ -79,7 +80,8 @@ struct Row {
 
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
 double spread_percent(const Row& row);
-/// "lmdb × raw", "lmdb × jpeg, scaled", "lmdb × packed, decoded on the device"
+/// "lmdb × raw", "lmdb × jpeg, scaled", "lmdb × packed, decoded on the device",
+/// "recordio × jpeg, --cache-dir cache"
 std::string format_and_codec(const Row& row);
 
 /// One line of results.jsonl, without the newline.

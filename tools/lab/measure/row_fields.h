@@ -50,6 +50,9 @@ void for_each_field(RowType& row, const Field& field) {
   constexpr std::string_view no_loader = "demand and compute; the tool does not report it";
   field("schema", row.schema, {"2; other numbers mean other keys and are refused"});
   for_each_point_field(row, field);
+  field("servers", row.servers,
+        {"settings of a dataset's URL, as options: `--connections 8`, `--cache-dir DIR`, …",
+         Absent{"the dataset is no URL, or all are as usual"}});
   field("emulates", row.emulates,
         {"images/s of the emulated device and their source", Absent{"nothing was emulated"}});
   field("compute_threads", row.compute_threads,

@@ -40,6 +40,31 @@ TEST(HostileBenchPlan, a_dataset_whose_name_is_not_utf8_is_not_measured_again) {
   EXPECT_TRUE(same_point(row, parse_row(to_json_line(row), "r", 1)));
 }
 
+TEST(UnitBenchPlan, rows_of_a_url_keep_its_settings_and_are_points_of_their_own) {
+  const std::vector<BenchDataset> both{{"https://h/d", "recordio", "jpeg", "d1"},
+                                       {"local", "recordio", "jpeg", "d1"}};
+  BenchOptions options;
+  const auto usual = plan_bench(options, both, 1);
+  options.remote = {.connections = 8, .endpoint = "http://me:secret@s3", .cache_dir = "cache\xff"};
+  const auto other = plan_bench(options, both, 1);
+  ASSERT_EQ(usual.size(), other.size());
+  unsigned remote = 0;
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    const bool is_remote = other[i].row.dataset == "https://h/d";
+    remote += is_remote ? 1 : 0;
+    EXPECT_EQ(usual[i].row.servers, std::nullopt);
+    EXPECT_EQ(same_point(usual[i].row, other[i].row), !is_remote) << other[i].title();
+    EXPECT_EQ(other[i].row.servers.has_value(), is_remote);
+    if (!is_remote) continue;
+    auto row = other[i].row;
+    EXPECT_EQ(*row.servers, "--connections 8 --endpoint http://s3 --cache-dir cache\xef\xbf\xbd");
+    row.repeats = {1};
+    EXPECT_TRUE(same_point(other[i].row, parse_row(to_json_line(row), "r", 1)));
+    EXPECT_EQ(format_and_codec(row), "recordio × jpeg, " + *row.servers);
+  }
+  EXPECT_GT(remote, 0U);
+}
+
 TEST(UnitBenchPlan, a_path_named_twice_is_one_dataset) {
   using Paths = std::vector<std::filesystem::path>;
   EXPECT_EQ(without_repeats({"d/test", "d/train/", "d/test/", "d/train", "/"}),
@@ -302,6 +327,7 @@ TEST(UnitBenchPlan, points_differ_by_everything_that_may_vary) {
   EXPECT_TRUE(other([](auto& row) { row.recipe = "cifar-train"; }));
   EXPECT_TRUE(other([](auto& row) { row.batch = 1; }));
   EXPECT_TRUE(other([](auto& row) { row.cache = cold_cache; }));
+  EXPECT_TRUE(other([](auto& row) { row.servers = "--cache-dir cache"; }));
   EXPECT_TRUE(other([](auto& row) { row.decode = scaled_decode; }));
   EXPECT_TRUE(other([](auto& row) { row.device = "cuda"; }));
   EXPECT_TRUE(other([](auto& row) { row.precision = "tf32"; }));

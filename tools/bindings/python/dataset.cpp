@@ -3,11 +3,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "formats/base/kind.h"
 #include "formats/remote/url.h"
 #include "formats/remote_dataset.h"
 #include "loader/read_pixels.h"
@@ -22,26 +20,12 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Of a dataset of a server.
-RemoteSettings read(const nb::kwargs& given) {
-  RemoteSettings settings = remote_settings();
-  std::vector<std::string_view> names;
-  for_each_setting(settings, [&](const Setting& row, auto& value) {
-    names.push_back(row.name);
-    const nb::str name = text(row.name);
-    if (given.contains(name)) read_python(row, given[name], value);
-  });
-  for (const auto& [key, value] : given) {
-    const std::string name = utf8(key).value_or(shown(key));
-    if (std::ranges::find(names, name) != names.end()) continue;
-    throw nb::type_error(unknown_kind("setting", name, names).c_str());
-  }
-  return settings;
-}
-
 OpenDataset open(const nb::bytes& path, const nb::kwargs& given) {
   const std::string name(path.c_str(), path.size());
-  const RemoteSettings settings = checked([&] { return read(given); });
+  const RemoteSettings settings = checked([&] {
+    return read_keywords(given, remote_settings(),
+                         [](auto& all, const auto& visit) { for_each_setting(all, visit); });
+  });
   const OthersRun others_run;
   return {url_scheme(name).empty() ? open_dataset(name) : open_url(name, settings)};
 }

@@ -7,13 +7,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "formats/base/kind.h"
 #include "tools/bindings/python/values.hpp"
 
 namespace feedrate::tools {
@@ -38,19 +36,8 @@ void for_each_keyword(All& settings, const Visit& visit) {
 }
 
 LoaderSettings read(const nb::kwargs& given) {
-  LoaderSettings settings;
-  std::vector<std::string_view> names;
-  for_each_keyword(settings, [&](const Setting& row, auto& value) {
-    names.push_back(row.name);
-    const nb::str name = text(row.name);
-    if (given.contains(name)) read_python(row, given[name], value);
-  });
-  for (const auto& [key, value] : given) {
-    const std::string name = utf8(key).value_or(shown(key));
-    if (std::ranges::find(names, name) != names.end()) continue;
-    throw nb::type_error(unknown_kind("setting", name, names).c_str());
-  }
-  return settings;
+  return read_keywords(given, LoaderSettings{},
+                       [](auto& all, const auto& visit) { for_each_keyword(all, visit); });
 }
 
 /// Refuses a value of a setting that the caller knows by another name.

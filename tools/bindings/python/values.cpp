@@ -198,4 +198,12 @@ std::string python_type(const Setting& row) {
   return join(type, " | ", row.nothing.empty() ? nothing : join("Literal[", nothing, "]"));
 }
 
+void expect_known(const nb::kwargs& given, const std::vector<std::string_view>& names) {
+  for (const auto& [key, value] : given) {
+    const std::string name = utf8(key).value_or(shown(key));
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw nb::type_error(unknown_kind("setting", name, names).c_str());
+  }
+}
+
 }  // namespace feedrate::tools

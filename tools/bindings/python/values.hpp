@@ -74,6 +74,22 @@ void read_python(const formats::Setting& row, nanobind::handle given, Value& val
   about(spelled(row, formats::Spelling::python), [&] { take(typed(row, value), given, value); });
 }
 
+/// Throws TypeError, naming the nearest setting, for a keyword that is none of `names`.
+void expect_known(const nanobind::kwargs& given, const std::vector<std::string_view>& names);
+/// Sets from keyword arguments the settings that each(settings, visit) visits. Throws what read_python()
+/// and expect_known() throw.
+template <class Settings, class Each>
+Settings read_keywords(const nanobind::kwargs& given, Settings settings, const Each& each) {
+  std::vector<std::string_view> names;
+  each(settings, [&](const formats::Setting& row, auto& value) {
+    names.push_back(row.name);
+    const nanobind::str name = text(row.name);
+    if (given.contains(name)) read_python(row, given[name], value);
+  });
+  expect_known(given, names);
+  return settings;
+}
+
 /// The value as read_python() takes it.
 template <class Value>
 nanobind::object python_value(const formats::Setting& row, const Value& value) {

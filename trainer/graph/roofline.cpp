@@ -12,12 +12,10 @@ constexpr double gradient_bytes = 4;  // of parameters
 NodeWork work_of(const Plan& plan, std::size_t i, double value_bytes) {
   const Node& node = plan.graph.nodes[i];
   const double batch = plan.batch;
-  std::vector<Extent> extents;
   double inputs = 0;
   double input_gradients = 0;
   for (const std::size_t input : node.inputs) {
     const Extent& extent = plan.graph.nodes[input].extent;
-    extents.push_back(extent);
     inputs += batch * static_cast<double>(extent.elements());
     if (plan.has_gradient(input)) {
       input_gradients += batch * static_cast<double>(extent.elements());
@@ -31,8 +29,7 @@ NodeWork work_of(const Plan& plan, std::size_t i, double value_bytes) {
   // Pixels arrive as single bytes.
   const double read = node.inputs.empty() ? batch * static_cast<double>(plan.graph.input.bytes())
                                           : value_bytes * inputs;
-  const double products =
-      2 * batch * static_cast<double>(node.op->macs(node.attributes, extents, node.extent));
+  const double products = 2 * batch * static_cast<double>(plan.graph.macs(node));
 
   NodeWork work;
   work.forward = {products, read + value_bytes * (parameters + output)};

@@ -51,10 +51,8 @@ void CudaSession::make_layers(std::uint64_t seed) {
     }
     site.masks_relu = fused_.masked_norms[i];
     site.block_end = fused_.end_of(i);
-    const std::array<std::size_t, 2> norms =
-        site.block_end != nullptr ? site.block_end->norms : std::array{no_node, no_node};
-    for (std::size_t k = 0; k < 2; ++k) {
-      const std::size_t norm = norms[k];
+    for (std::size_t k = 0; site.block_end != nullptr && k < 2; ++k) {
+      const std::size_t norm = site.block_end->norms[k];
       if (norm == no_node) continue;
       for (const std::size_t number : nodes[norm].parameters) {
         site.norm_parameters[k].push_back(parameters_.parameter(number));

@@ -5,6 +5,7 @@ import traceback
 from functools import partial
 
 import data
+import emulated
 import fusions
 import keep
 import learn
@@ -61,6 +62,9 @@ FIRST = {
 }
 
 REST = {
+    "hidden cores": emulated.hidden_cores,
+    "emulated beside real": emulated.beside_real,
+    "planted limits": emulated.limits,
     "ceilings": prove.ceilings,
     "layers 8": partial(measure.layers, batch=8),
     "energy": measure.energy,

@@ -51,8 +51,11 @@ class Judging(Case):
     def test_every_step(self):
         self.program("ncu", NCU)
         self.program("compute-sanitizer", SANITIZER)
-        code, lines = self.run_all(only=None)
-        rows = {name: self.row(name) for name in steps.STEPS}
+        # A made-up program loads as fast whatever is planted: emulated_test.py has those steps.
+        names = [name for name, step in steps.STEPS.items()
+                 if getattr(step, "__module__", "") != "emulated"]
+        code, lines = self.run_all(only=names)
+        rows = {name: self.row(name) for name in names}
         self.assertEqual({name: row["status"] for name, row in rows.items() if row["status"] != "ok"},
                          {"racecheck decode": "failed", "racecheck training": "failed",
                           "python device": "absent", "accuracy": "absent"})

@@ -1,0 +1,211 @@
+"""How far an emulated device stands for one that is there, and few cores for many.
+
+- hidden_cores(): the supply of all cores, predicted from half of them.
+- beside_real(): delivered rates to the GPU, and to one that is emulated at its own measured rate, in turns.
+- limits(): what is planted as the limit of an emulated device has to be named.
+
+The first and the last need no GPU: samples/bench_emulated.py runs them anywhere."""
+
+import contextlib
+import json
+import math
+import os
+import statistics
+from functools import partial
+
+import planted
+from budget import Absent, Failed
+from summary import measured
+
+RECIPE = "imagenet-train"
+BATCH = 256
+# Made photographs as RecordIO and LMDB of JPEGs, and as LMDBs of packed ones and of pixels, with the
+# recipe and the batch.
+CASES = {name: (RECIPE, BATCH)
+         for name in ("imagenet", "imagenet-jpeg", "imagenet-packed", "imagenet-raw")}
+ROUNDS = 2
+SECONDS = 0.8
+# A prediction that misses by more is none.
+MAX_MEDIAN, MAX_WORST = 5, 12  # percent
+
+
+def load(check, name, threads, *more, recipe=RECIPE, batch=BATCH, seconds=SECONDS):
+    """The words of a `feedrate load`."""
+    length = () if "--epochs" in more else ("--seconds", seconds)
+    return ["load", check.dataset(name), "--recipe", recipe, "--batch", batch, "--threads", threads,
+            *length, "--no-digest", *more]
+
+
+def supply(check, name, threads, **more):
+    return check.feedrate(*load(check, name, threads, **more))["images_per_second"]
+
+
+def load_average():
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def hidden_cores(check, cases=CASES, rounds=ROUNDS, seconds=SECONDS, hide=planted.on, share=0.5):
+    """By dataset: the rate of a share of the cores, that of all, and how far the first foretells it."""
+    few, every = planted.some_of(share), os.sched_getaffinity(0)
+    if len(few) == len(every):
+        raise Absent("this machine has one core, so none can be hidden")
+    for name in cases:
+        check.dataset(name)
+    rates = {name: {"few": [], "all": []} for name in cases}
+    for _ in range(rounds):  # few and all take turns
+        for name, (recipe, batch) in cases.items():
+            def rate(threads):
+                return supply(check, name, threads, recipe=recipe, batch=batch, seconds=seconds)
+
+            with hide(few):
+                rates[name]["few"].append(rate(len(few)))
+            rates[name]["all"].append(rate(len(every)))
+    facts = {"cores": len(every), "of them seen": len(few), "load average": load_average()}
+    for name, found in rates.items():
+        low, high = (statistics.median(found[part]) for part in ("few", "all"))
+        predicted = low * len(every) / len(few)
+        facts[name] = {"seen": round(low), "predicted": round(predicted), "measured": round(high),
+                       "error %": round(100 * (predicted / high - 1), 1)}
+    return judged(facts, {name: facts[name]["error %"] for name in cases})
+
+
+def judged(facts, errors, max_median=MAX_MEDIAN, max_worst=MAX_WORST):
+    off = {name: abs(error) for name, error in errors.items()}
+    facts |= {"median error %": round(statistics.median(off.values()), 1),
+              "worst error %": max(off.values())}
+    if facts["median error %"] > max_median or facts["worst error %"] > max_worst:
+        worst = max(off, key=off.get)
+        raise Failed(f"predictions are off by {facts['median error %']} % in the median and by "
+                     f"{facts['worst error %']} % at the most ({worst}); wanted: {max_median} and "
+                     f"{max_worst}", facts)
+    return facts
+
+
+def beside_real(check, dataset="imagenet-jpeg", threads=(1, 2, 4, 8), seconds=2, repeat=1, **changes):
+    """Images/s delivered to both, by loader threads, and how far the emulated one is off. `changes` are keys
+    of the plan: another device, network, …"""
+    path = check.dataset(dataset)
+    plan = {"recipes": [RECIPE], "batches": [BATCH], "networks": ["resnet50"], "devices": ["cuda"],
+            "precisions": ["bf16"]} | changes
+    own = check.feedrate(
+        "train", path, "--recipe", plan["recipes"][0], "--batch", plan["batches"][0], "--network",
+        plan["networks"][0], "--device", plan["devices"][0], "--precision", plan["precisions"][0],
+        "--resident", "--no-upload", "--seconds", seconds)["images_per_second"]
+    plan |= {"datasets": [str(path)], "threads": list(threads), "emulated": [f"{own:.1f}"],
+             "repeat": repeat, "seconds": seconds, "exclude": [{"kind": ["supply", "compute", "demand"]}]}
+    file = check.log().with_suffix(".plan.json")
+    file.write_text(json.dumps(plan, indent=1))
+    before = len(measured(check.results))
+    check.run("bench", "--plan", file, "--out", check.results, "--resume", limit=40 + 16 * repeat * len(threads))
+    rates = {"real": {}, "emulated": {}}
+    for row in measured(check.results)[before:]:
+        rates["emulated" if row.get("emulates") else "real"][row["threads"]] = row["images_per_second"]
+    facts = {"own rate": own, "load average": load_average()}
+    errors = {}
+    for count in threads:
+        real, emulated = rates["real"][count], rates["emulated"][count]
+        errors[f"{count} threads"] = round(100 * (emulated / real - 1), 1)
+        facts[f"{count} threads"] = {"real": round(real), "emulated": round(emulated),
+                                     "error %": errors[f"{count} threads"]}
+    return judged(facts, errors, max_median=3, max_worst=3)
+
+
+# What the verdict of `feedrate load` has to say, by what was planted.
+NAMES = {"few threads": "More loader threads", "few cores": "More cores", "a quota": "More cores",
+         "slow storage": "Reading is the limit", "nothing": "The consumer is the limit"}
+
+
+def limits(check, runs=20, jpeg="imagenet-jpeg", raw="imagenet-raw", batch=16, seconds=SECONDS):
+    """As many runs, each with something else planted in turn; the limit is named in how many of them.
+    What cannot be planted here is left out, with the reason."""
+    facts, ways, absent = {}, {}, {}
+    for name, plant in plants(check, jpeg, raw, batch, seconds).items():
+        try:
+            ways[name] = plant()
+        except Absent as reason:
+            absent[name] = str(reason)
+    wrong = []
+    for run in range(runs):
+        name = list(ways)[run % len(ways)]
+        said = ways[name]()
+        facts.setdefault(name, [0, 0])[1] += 1
+        if NAMES[name] in said:
+            facts[name][0] += 1
+        else:
+            wrong.append(f"{name}: {said}")
+    right = sum(one[0] for one in facts.values())
+    facts = {name: f"{found} of {all_of}" for name, (found, all_of) in facts.items()}
+    facts |= {"named": f"{right} of {runs}", "load average": load_average()}
+    facts |= {f"{name} is not planted": reason for name, reason in absent.items()}
+    if wrong:
+        raise Failed(f"{runs - right} of {runs} limits were not named: {'; '.join(wrong[:5])}", facts)
+    return facts
+
+
+def plants(check, jpeg, raw, batch, seconds):
+    """By name, a function that prepares a plant and returns one that plants it, measures and says the
+    verdict."""
+    options = {"batch": batch, "seconds": seconds}
+
+    def verdict(name, threads, rate, *more):
+        said = check.run(*load(check, name, threads, "--emulate", f"{rate:.1f}", *more, **options)).output
+        return next((line.strip() for line in said.splitlines() if " is the limit" in line), said)
+
+    every, few = len(os.sched_getaffinity(0)), planted.some_of(0.25)
+    single = supply(check, jpeg, 1, **options)
+
+    def few_threads():
+        if every < 2:
+            raise Absent("this machine has one core")
+        return lambda: verdict(jpeg, 1, 4 * single)
+
+    def few_cores():
+        if len(few) == every:
+            raise Absent("this machine has one core")
+
+        def run():
+            with planted.on(few):
+                return verdict(jpeg, len(few), 4 * len(few) * single)
+        return run
+
+    def a_quota():
+        cores = every / 4
+
+        def run():
+            with planted.quota(cores):
+                return verdict(jpeg, math.ceil(cores), 4 * cores * single)
+        with planted.quota(cores):  # whether it can be
+            pass
+        return run
+
+    def slow_storage():
+        cold = ("--cold", "--epochs", 1)
+        warm = supply(check, raw, every, **options)
+
+        def from_disk(disk):
+            with disk():
+                said = check.feedrate(*load(check, raw, every, *cold, **options))
+            if said["in_memory"] > 0.1:
+                raise Absent("the page cache keeps what it was told to drop")
+            return said["images_per_second"], said["bytes_read"] / said["images"]
+
+        disk = contextlib.nullcontext
+        rate, size = from_disk(disk)
+        if rate > warm / 2:  # then it is made slow
+            disk = partial(planted.slow_disk, check.dataset(raw), int(size * warm / 8))
+            rate, size = from_disk(disk)
+        if rate > warm / 2:
+            raise Absent(f"storage gives {rate:.0f} images/s, the loader takes {warm:.0f}")
+
+        def run():
+            with disk():
+                return verdict(raw, every, (rate * warm) ** 0.5, *cold)
+        return run
+
+    def nothing():
+        threads = max(1, every // 2)
+        rate = supply(check, jpeg, threads, **options) / 3
+        return lambda: verdict(jpeg, threads, rate)
+
+    return {"few threads": few_threads, "few cores": few_cores, "a quota": a_quota,
+            "slow storage": slow_storage, "nothing": nothing}

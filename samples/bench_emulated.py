@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""How far few cores foretell many, and whether limits that are planted are named.
+"""How far few cores foretell many, an emulated trainer stands for a real one, and planted limits are named.
 
     samples/bench_emulated.py TABLE… --feedrate build/release/feedrate [--out DIR] [--seconds 2] [--rounds 5]
 
     hidden    the supply of all cores, predicted from half of them (by affinity, and by a quota), for every
               dataset and format: at most 5 % off in the median, 12 % at the most
+    real      rates delivered to the CPU trainer, and to one that is emulated at its own rate: at most 3 % off
     limits    slow storage, a quota, few cores, few threads and nothing, planted in turns with an emulated
               device: 20 of 20 named
 
-The first needs a quiet machine. Photographs, CIFAR-10 and MNIST are real where $FEEDRATE_DATA has them, made
+The first two need a quiet machine. Photographs, CIFAR-10 and MNIST are real where $FEEDRATE_DATA has them, made
 otherwise. Leaves the datasets in DIR (default build/bench-emulated) and a line of JSON for each table in
 emulated.jsonl there, and prints it; exits with 1 where an aim is missed. samples/gpu_check.sh runs the same beside
 a GPU."""
@@ -92,11 +93,18 @@ def as_a_quota(processors):
     return planted.quota(len(processors))
 
 
+def real(here, options):
+    """Our CPU trainer on one of the cores, which it keeps busy, and one that is emulated."""
+    return {"cpu": lambda: emulated.beside_real(
+        here, "mnist/lmdb", (0, 1), options.seconds, options.rounds, recipes=["none"], batches=[64],
+        networks=["lenet"], devices=["cpu"], precisions=["fp32"], compute_threads=1, host_cores=1)}
+
+
 def limits(here, options):
     return {"limits": lambda: emulated.limits(here, 20, "imagenet/recordio", "imagenet/lmdb-raw")}
 
 
-TABLES = {"hidden": hidden, "limits": limits}
+TABLES = {"hidden": hidden, "real": real, "limits": limits}
 
 
 def main():

@@ -81,33 +81,48 @@ def judged(facts, errors, max_median=MAX_MEDIAN, max_worst=MAX_WORST):
     return facts
 
 
-def beside_real(check, dataset="imagenet-jpeg", threads=(1, 2, 4, 8), seconds=2, repeat=1, **changes):
-    """Images/s delivered to both, by loader threads, and how far the emulated one is off. `changes` are keys
-    of the plan: another device, network, …"""
-    path = check.dataset(dataset)
-    plan = {"recipes": [RECIPE], "batches": [BATCH], "networks": ["resnet50"], "devices": ["cuda"],
-            "precisions": ["bf16"]} | changes
-    own = check.feedrate(
-        "train", path, "--recipe", plan["recipes"][0], "--batch", plan["batches"][0], "--network",
-        plan["networks"][0], "--device", plan["devices"][0], "--precision", plan["precisions"][0],
-        "--resident", "--no-upload", "--seconds", seconds)["images_per_second"]
-    plan |= {"datasets": [str(path)], "threads": list(threads), "emulated": [f"{own:.1f}"],
-             "repeat": repeat, "seconds": seconds, "exclude": [{"kind": ["supply", "compute", "demand"]}]}
-    file = check.log().with_suffix(".plan.json")
-    file.write_text(json.dumps(plan, indent=1))
-    before = len(measured(check.results))
-    check.run("bench", "--plan", file, "--out", check.results, "--resume", limit=40 + 16 * repeat * len(threads))
-    rates = {"real": {}, "emulated": {}}
-    for row in measured(check.results)[before:]:
-        rates["emulated" if row.get("emulates") else "real"][row["threads"]] = row["images_per_second"]
-    facts = {"own rate": own, "load average": load_average()}
+def beside_real(check, dataset="imagenet-jpeg", threads=(1, 2, 4, 8), seconds=2, rounds=1, **changes):
+    """Images/s delivered to both, by loader threads, and how far the emulated one is off, medians of rounds.
+    Each round measures the device's own rate anew: where it drifts, the emulated one follows. `changes` are
+    keys of the plan: another device, network, …"""
+    plan = {"datasets": [str(check.dataset(dataset))], "recipes": [RECIPE], "batches": [BATCH],
+            "networks": ["resnet50"], "devices": ["cuda"], "precisions": ["bf16"],
+            "threads": list(threads), "repeat": 1, "seconds": seconds,
+            "exclude": [{"kind": ["supply", "compute", "demand"]}]} | changes
+    found = [one_round(check, plan) for _ in range(rounds)]
+    facts = {"own rate": round(statistics.median(own for own, _ in found)),
+             "load average": load_average()}
     errors = {}
     for count in threads:
-        real, emulated = rates["real"][count], rates["emulated"][count]
-        errors[f"{count} threads"] = round(100 * (emulated / real - 1), 1)
-        facts[f"{count} threads"] = {"real": round(real), "emulated": round(emulated),
-                                     "error %": errors[f"{count} threads"]}
+        rates = [rate[count] for _, rate in found]
+        error = statistics.median(one["emulated"] / one["real"] for one in rates) - 1
+        errors[f"{count} threads"] = round(100 * error, 1)
+        facts[f"{count} threads"] = {kind: round(statistics.median(one[kind] for one in rates))
+                                     for kind in ("real", "emulated")}
+        facts[f"{count} threads"]["error %"] = errors[f"{count} threads"]
     return judged(facts, errors, max_median=3, max_worst=3)
+
+
+def one_round(check, plan):
+    """The device's own rate, and by threads what it and an emulated one of that rate get."""
+    of_device = [word for key in ("network", "device", "precision", "recipe")
+                 for word in (f"--{key}", plan[f"{key}s"][0])]
+    if "compute_threads" in plan:
+        of_device += ["--compute-threads", plan["compute_threads"]]
+    own = check.feedrate("train", plan["datasets"][0], *of_device, "--batch", plan["batches"][0],
+                         "--resident", "--no-upload", "--seconds", plan["seconds"])["images_per_second"]
+    file = check.log().with_suffix(".plan.json")
+    file.write_text(json.dumps(plan | {"emulated": [f"{own:.1f}"]}, indent=1))
+    results = file.with_suffix(".jsonl")
+    results.unlink(missing_ok=True)
+    check.run("bench", "--plan", file, "--out", results, limit=40 + 16 * len(plan["threads"]))
+    rates = {}
+    for row in measured(results):
+        kind = "emulated" if row.get("emulates") else "real"
+        rates.setdefault(row["threads"], {})[kind] = row["images_per_second"]
+    with check.results.open("a") as kept:
+        kept.write(results.read_text())
+    return own, rates
 
 
 # What the verdict of `feedrate load` has to say, by what was planted.

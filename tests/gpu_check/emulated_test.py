@@ -49,7 +49,7 @@ class Machine:
         if words[0] == "load":
             return Finished(0, self.says(list(self.planted), words), "")
         self.plan = json.loads(pathlib.Path(words[2]).read_text())
-        with self.results.open("a") as rows:
+        with pathlib.Path(words[4]).open("w") as rows:
             for threads in self.plan["threads"]:
                 for rate, emulates in ((min(3000, 1000 * threads), None),
                                        (self.real * min(3000, 1000 * threads), "3000.0 images/s")):
@@ -117,8 +117,9 @@ class Emulated(unittest.TestCase):
 
     def test_rates_beside_a_real_device_are_those_of_one_plan(self):
         machine = self.machine(real=1.02)
-        facts = emulated.beside_real(machine)
+        facts = emulated.beside_real(machine, rounds=3)
         self.assertEqual(machine.plan["emulated"], ["3000.0"])
+        self.assertEqual(len(machine.results.read_text().splitlines()), 3 * 4 * 2)
         self.assertEqual(facts["8 threads"], {"real": 3000, "emulated": 3060, "error %": 2})
         with self.assertRaisesRegex(Failed, r"\(1 threads\)"):
             emulated.beside_real(self.machine(real=0.9))

@@ -16,11 +16,6 @@ using namespace formats;
 
 namespace {
 
-/// Cores that our trainer's threads keep busy while they drive one GPU: 26.8 µs of an image at 5,910
-/// images/s, from ResNet-50 in bf16 on an H100 (samples/results/resnet50-h100.jsonl). Batches are
-/// copied to the device meanwhile.
-constexpr double host_cores_of_a_device = 26.764e-6 * 5910.336;
-
 /// Nothing where the text is no number.
 std::optional<double> number_of(std::string_view text) {
   double value = 0;
@@ -32,26 +27,31 @@ std::optional<double> number_of(std::string_view text) {
 }  // namespace
 
 Emulation emulation_of(std::string_view text, const std::string& network,
-                       std::span<const PublishedRate> rates) {
+                       std::span<const PublishedRate> rates, double host_cores) {
+  // Rows of devices that keep other cores busy are of other points.
+  const std::string host =
+      host_cores == host_cores_of_a_device
+          ? ""
+          : fmt::format("; {:.4g} of the cores busy for each device", host_cores);
   if (const auto rate = number_of(text)) {
     constexpr double most = 1e9;
     if (!(*rate > 0) || *rate > most) throw Error(join(text, " is no rate in images/s"));
     return {.device = fmt::format("emulated {}/s", quantity(*rate)),
             .precision = {},
-            .origin = fmt::format("{:.1f} images/s, as asked", *rate),
+            .origin = fmt::format("{:.1f} images/s, as asked{}", *rate, host),
             .images_per_second = *rate,
-            .host_cores = host_cores_of_a_device};
+            .host_cores = host_cores};
   }
   const DeviceDemand demand = demand_of(parse_devices(text, rates), network, rates);
   const std::string origin = origin_text(demand.from);
   const auto& [name, count] = demand.devices;
   return {.device = fmt::format("emulated {}{}", name, count > 1 ? fmt::format("x{}", count) : ""),
           .precision = demand.from.precision,
-          .origin = fmt::format("{:.1f} images/s{}: {}{}", demand.images_per_second,
+          .origin = fmt::format("{:.1f} images/s{}: {}{}{}", demand.images_per_second,
                                 demand.estimated ? ", an estimate by multiply-adds" : "",
-                                demand.estimated ? demand.from.network + ", " : "", origin),
+                                demand.estimated ? demand.from.network + ", " : "", origin, host),
           .images_per_second = demand.images_per_second,
-          .host_cores = count * host_cores_of_a_device};
+          .host_cores = count * host_cores};
 }
 
 void check_emulations(const BenchOptions& options) {
@@ -62,7 +62,7 @@ void check_emulations(const BenchOptions& options) {
     for (const std::string& network : options.networks) {
       trainer::network(network);
       try {
-        emulation_of(text, network, options.rates);
+        emulation_of(text, network, options.rates, options.host_cores);
       } catch (const Error& problem) {
         throw Misused(join("'emulate ", text, "': ", problem.what()));
       }

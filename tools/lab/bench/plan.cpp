@@ -213,7 +213,7 @@ class Planner {
   void add_emulations(Row row, const std::vector<BenchDataset>& group, const std::string& network) {
     row.network = network;
     for (const std::string& text : distinct(options_.emulated)) {
-      emulation_ = emulation_of(text, network, options_.rates);
+      emulation_ = emulation_of(text, network, options_.rates, options_.host_cores);
       row.device = emulation_->device;
       row.precision.reset();
       if (!emulation_->precision.empty()) row.precision = emulation_->precision;

@@ -30,6 +30,7 @@ struct BenchOptions {
   std::vector<std::string> networks;  // empty: supply alone
   std::vector<std::string> devices;   // empty: the CPU, unless others are emulated
   std::vector<std::string> emulated;  // devices that are not here, or rates: see emulation_of()
+  double host_cores = host_cores_of_a_device;  // that each emulated device keeps busy
   std::vector<std::string> precisions{"fp32"};
   std::vector<Condition> exclude;
   std::vector<Only> only;

@@ -73,6 +73,11 @@ void for_each_setting(Options& of, const Visit& visit) {
          .sentence = "Time for further rounds while it is undecided which formats are slower",
          .range = formats::zero_or_more},
         of.decide);
+  visit({.name = "host_cores",
+         .unit = "CORES",
+         .sentence = "Cores that each emulated device keeps busy here",
+         .range = {.low = 0, .high = 64}},
+        of.host_cores);
   visit(formats::row_of(device, device.compute_threads), of.compute_threads);
   visit(loader::seed_row, of.seed);
   for_each_setting(of.remote, visit);

@@ -50,6 +50,15 @@ TEST(UnitBenchEmulation, is_a_rate_or_devices_of_which_one_is_known) {
   EXPECT_NE(emulation_of("fast", "vgg16", made_up).origin.find("estimate"), std::string::npos);
 }
 
+TEST(UnitBenchEmulation, keeps_as_many_cores_busy_as_it_is_told_and_its_rows_say_so) {
+  const Emulation usual = emulation_of("fastx8", "lenet", made_up);
+  const Emulation busy = emulation_of("fastx8", "lenet", made_up, 1);
+  EXPECT_EQ(busy.host_cores, 8);
+  EXPECT_EQ(busy.origin, usual.origin + "; 1 of the cores busy for each device");
+  EXPECT_EQ(emulation_of("2500", "lenet", made_up, 0.5).origin,
+            "2500.0 images/s, as asked; 0.5 of the cores busy for each device");
+}
+
 TEST(HostileBenchEmulation, refuses_what_it_does_not_know_before_measuring) {
   for (const char* wrong : {"0", "-5", "inf", "nan", "1e99", "5x", "fats", "fastx0", ""}) {
     EXPECT_THROW(check_emulations(emulating({wrong})), Misused) << wrong;

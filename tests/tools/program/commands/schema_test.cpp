@@ -325,6 +325,7 @@ TEST(UnitJsonObjects, of_plans_have_the_keys_that_a_plan_may_have) {
                              {"devices", {"cpu"}},
                              {"emulated", {"400"}},
                              {"decide", 1},
+                             {"host_cores", 1},
                              {"precisions", {"fp32"}},
                              {"compute_threads", 1},
                              {"repeat", 1},

@@ -270,13 +270,14 @@ class Counter {
       if (parameter.learned) learned += static_cast<double>(parameter.elements());
       statistics |= !parameter.learned;
     }
-    if (narrow_gradients_ > 0) {
-      add("update", "widened gradients", {}, (value_bytes() + 4) * narrow_gradients_);
+    double gradients = 4 * (learned - narrow_gradients_) + value_bytes() * narrow_gradients_;
+    if (loss_scaled_) {
+      add("update", "unscaled gradients", {}, gradients + 4 * learned);
+      gradients = 4 * learned;
     }
-    if (loss_scaled_) add("update", "unscaled gradients", {}, 8 * learned);
     add("update", "rules", {});
     // Gradient, value and momentum; the copy that products read.
-    add("update", "values", {}, (4 + 8 + 8 + (narrow_ ? value_bytes() : 0)) * learned);
+    add("update", "values", {}, gradients + (8 + 8 + (narrow_ ? value_bytes() : 0)) * learned);
     if (statistics) add("update", "statistics", {});
     if (loss_scaled_) add("update", "loss scale", {});
   }

@@ -37,8 +37,8 @@ struct DeviceParameter {
   float* value = nullptr;
   float* gradient = nullptr;  // each backward writes all of it
   void* rounded = nullptr;    // the same values in the session's type; in fp32 `value` itself
-  /// Where products write the gradient. For filters in 16 bits it is a copy in 16 bits, which
-  /// FlatParameters::widen() turns into `gradient`; else it is `gradient`.
+  /// Where products write the gradient. For filters in 16 bits it is a buffer in 16 bits, which the
+  /// update reads, or FlatParameters::widen(), which writes `gradient`; else it is `gradient`.
   void* product_gradient = nullptr;
   float* next = nullptr;  // statistics only: their next values, if the step's loss is finite
 

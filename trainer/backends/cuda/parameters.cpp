@@ -40,7 +40,6 @@ FlatParameters::FlatParameters(const Graph& graph, std::vector<Layout> layouts,
   std::vector<ParameterChunk> chunks;
   std::vector<ParameterFacts> facts;
   std::vector<StatisticsChunk> statistics;
-  std::vector<NarrowChunk> narrow;
   std::size_t next_floats = 0, narrow_values = 0;
   const std::vector<bool> filters = parameters_of_filters(graph);
   for (const Parameter& parameter : graph.parameters) {
@@ -51,13 +50,11 @@ FlatParameters::FlatParameters(const Graph& graph, std::vector<Layout> layouts,
       const auto begin = static_cast<std::int64_t>(floats_ + done);
       const auto some = static_cast<std::int64_t>(std::min(chunk_floats, count - done));
       if (parameter.learned) {
-        chunks.push_back({begin, some, static_cast<std::int64_t>(facts.size())});
+        chunks.push_back({begin, some, static_cast<std::int64_t>(facts.size()),
+                          narrows ? static_cast<std::int64_t>(narrow_values + done) : -1});
+        chunk_begins_.push_back(begin);
       } else {
         statistics.push_back({begin, static_cast<std::int64_t>(next_floats + done), some});
-      }
-      if (narrows) {
-        narrow.push_back({begin, static_cast<std::int64_t>(narrow_values + done), some});
-        narrow_begins_.push_back(begin);
       }
     }
     facts.push_back({update_scale(parameter), first_chunk,
@@ -77,7 +74,6 @@ FlatParameters::FlatParameters(const Graph& graph, std::vector<Layout> layouts,
   if (is_narrow(type)) rounded_ = DeviceMemory(floats_ * bytes_of(type), "rounded parameters");
   gradients_ = DeviceMemory(floats_ * sizeof(float), "gradients");
   narrow_gradients_ = DeviceMemory(narrow_values * bytes_of(type), "gradients");
-  narrow_chunks_ = on_device(std::span<const NarrowChunk>(narrow));
   state_ = DeviceMemory(floats_ * states_ * sizeof(float), "the optimizer's state");
   chunk_count_ = static_cast<unsigned>(chunks.size());
   statistics_count_ = static_cast<unsigned>(statistics.size());
@@ -109,13 +105,13 @@ DeviceParameter FlatParameters::parameter(std::size_t number) const {
 
 void FlatParameters::widen(const Context& context, std::size_t begin, std::size_t floats) const {
   const auto at = [this](std::size_t place) {
-    return std::ranges::lower_bound(narrow_begins_, static_cast<std::int64_t>(place)) -
-           narrow_begins_.begin();
+    return std::ranges::lower_bound(chunk_begins_, static_cast<std::int64_t>(place)) -
+           chunk_begins_.begin();
   };
   const std::ptrdiff_t first = at(begin), last = at(begin + floats);
-  if (first == last) return;
-  widen_chunks(context, type_, narrow_chunks_.as<NarrowChunk>() + first,
-               static_cast<unsigned>(last - first), narrow_gradients_.data(), gradients());
+  if (narrow_gradients() == nullptr || first == last) return;
+  widen_chunks(context, type_, chunks() + first, static_cast<unsigned>(last - first),
+               narrow_gradients(), gradients());
 }
 
 float* FlatParameters::state(std::size_t slot) const {

@@ -19,6 +19,7 @@ struct ParameterChunk {
   std::int64_t begin;  // in the flat buffer
   std::int64_t count;
   std::int64_t parameter;
+  std::int64_t narrow;  // of filters in 16 bits: where products write their gradients; else -1
 };
 
 /// A run of running statistics, which are parameters that are not learned. Their next values lie in
@@ -26,13 +27,6 @@ struct ParameterChunk {
 struct StatisticsChunk {
   std::int64_t begin;  // in the flat buffer
   std::int64_t next;   // in the buffer of next values
-  std::int64_t count;
-};
-
-/// A run of filters whose gradients products write in 16 bits.
-struct NarrowChunk {
-  std::int64_t begin;   // in the flat buffer
-  std::int64_t narrow;  // in the buffer of 16 bits
   std::int64_t count;
 };
 
@@ -72,8 +66,11 @@ class FlatParameters {
   /// By chunk; null if the optimizer uses no norms.
   ChunkSquares* squares() const { return squares_.as<ChunkSquares>(); }
 
-  /// Queues the widening of the gradients that products have written in 16 bits: those in `floats`
-  /// floats of the flat buffer from `begin` on. Call it before anything reads gradients().
+  /// The gradients that products write in 16 bits; null in fp32. An update can read them here.
+  const void* narrow_gradients() const { return narrow_gradients_.data(); }
+
+  /// Queues the widening of these: of those in `floats` floats of the flat buffer from `begin` on.
+  /// Call it before anything else reads gradients().
   void widen(const Context& context, std::size_t begin, std::size_t floats) const;
   void widen(const Context& context) const { widen(context, 0, floats_); }
 
@@ -107,8 +104,7 @@ class FlatParameters {
   DeviceMemory rounded_;
   DeviceMemory gradients_;
   DeviceMemory narrow_gradients_;
-  std::vector<std::int64_t> narrow_begins_;  // of narrow_chunks_, in the flat buffer
-  DeviceMemory narrow_chunks_;
+  std::vector<std::int64_t> chunk_begins_;  // in the flat buffer
   DeviceMemory state_;
   DeviceMemory next_;
   DeviceMemory chunks_;
@@ -128,10 +124,15 @@ struct UpdateGuard {
 };
 inline constexpr std::uint64_t never_diverged = ~std::uint64_t{0};
 
+/// Where an update reads the gradients of filters in 16 bits: where products wrote them, or in
+/// FlatParameters::gradients(), after widen().
+enum class FilterGradients : std::uint8_t { narrow, widened };
+
 /// Queues the update of all parameters by one rule of trainer/optimizers/ (update.cu). `settings`
 /// lies on the device.
 using Update = void (*)(const Context& context, const FlatParameters& flat,
-                        const UpdateSettings* settings, const UpdateGuard& guard);
+                        const UpdateSettings* settings, const UpdateGuard& guard,
+                        FilterGradients filters);
 Update update_of(const Optimizer& optimizer);
 /// Writes `to`, on the device, after the work queued so far. The settings travel as a kernel
 /// argument, so the host can prepare the next step without waiting for this one.
@@ -139,9 +140,9 @@ void set_settings(const Context& context, const UpdateSettings& settings, Update
 /// to[i] = from[i], rounded to `type`.
 void round_values(const Context& context, ValueType type, std::size_t count, const float* from,
                   void* to);
-/// to[chunk] = from[chunk] for `count` chunks, one block each; `from` holds values of `type`.
-void widen_chunks(const Context& context, ValueType type, const NarrowChunk* chunks, unsigned count,
-                  const void* from, float* to);
+/// to[chunk] = from[chunk] for those of `count` chunks that are narrow; `from` holds values of `type`.
+void widen_chunks(const Context& context, ValueType type, const ParameterChunk* chunks,
+                  unsigned count, const void* from, float* to);
 /// Bytes on the device for one parameter's rule.
 inline constexpr std::size_t rule_bytes = 64;
 

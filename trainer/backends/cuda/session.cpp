@@ -149,14 +149,11 @@ void CudaSession::run(const Step& step) {
   if (!step.training) return;
   if (ranks_ != nullptr) ranks_->share_loss(step.metrics);
   backward(step);
-  if (ranks_ != nullptr) {
-    ranks_->finish();
-  } else {
-    parameters_.widen(context_);
-  }
+  if (ranks_ != nullptr) ranks_->finish();
   update_(context_, parameters_, step.settings,
           {ranks_ == nullptr ? step.metrics : ranks_->losses(), diverged_at_.values().data(),
-           device_loss_scale()});
+           device_loss_scale()},
+          ranks_ == nullptr ? FilterGradients::narrow : FilterGradients::widened);
 }
 
 // A batch that is not whole comes once an epoch. Its kernels are launched one by one, because its
@@ -287,6 +284,8 @@ void CudaSession::set_state(std::size_t number, std::size_t slot, std::span<cons
 }
 
 std::vector<float> CudaSession::gradient(std::size_t number) const {
+  // The sums of ranks and the unscaled gradients are wide already.
+  if (ranks_ == nullptr && device_loss_scale() == nullptr) parameters_.widen(context_);
   return parameters_.read(context_, parameters_.gradients(), number);
 }
 

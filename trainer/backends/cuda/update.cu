@@ -1,5 +1,6 @@
 // The optimizers' rules over the whole flat buffer: one launch makes the rule of each parameter,
-// and one updates all values. Sums have a fixed order.
+// and one updates all values. Whatever reads gradients first widens those in 16 bits as it reads
+// them, unless ranks have summed them. Sums have a fixed order.
 
 #include "formats/base/error.h"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
@@ -11,16 +12,28 @@ using namespace formats;
 
 namespace {
 
+// Gradients where they lie: those of filters may still be what products wrote.
+template <class T>
+struct Gradients {
+  const float* wide;
+  const T* narrow;  // null: all are in `wide`
+  __device__ float of(const ParameterChunk& chunk, std::int64_t i) const {
+    return narrow != nullptr && chunk.narrow >= 0 ? static_cast<float>(narrow[chunk.narrow + i])
+                                                  : wide[chunk.begin + i];
+  }
+};
+
 // One block per chunk. Every thread that finds an overflow writes the same value.
-__global__ void unscale_kernel(const ParameterChunk* chunks, float* gradients,
+template <class T>
+__global__ void unscale_kernel(const ParameterChunk* chunks, Gradients<T> scaled, float* unscaled,
                                DeviceLossScale* loss_scale) {
   begin_kernel();
   const ParameterChunk chunk = chunks[blockIdx.x];
   const float scale = loss_scale->scale;
   bool finite = true;
   for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
-    const float gradient = gradients[chunk.begin + i] / scale;
-    gradients[chunk.begin + i] = gradient;
+    const float gradient = scaled.of(chunk, i) / scale;
+    unscaled[chunk.begin + i] = gradient;
     finite = finite && isfinite(gradient);
   }
   if (!finite && loss_scale->may_skip()) loss_scale->overflowed = 1;
@@ -34,14 +47,15 @@ __global__ void rescale_kernel(UpdateGuard guard) {
 }
 
 // One block per chunk.
+template <class T>
 __global__ void squares_kernel(const ParameterChunk* chunks, const float* values,
-                               const float* gradients, ChunkSquares* squares) {
+                               Gradients<T> gradients, ChunkSquares* squares) {
   begin_kernel();
   const ParameterChunk chunk = chunks[blockIdx.x];
   ChunkSquares mine{};
   for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
     const double value = values[chunk.begin + i];
-    const double gradient = gradients[chunk.begin + i];
+    const double gradient = gradients.of(chunk, i);
     mine.weights += value * value;
     mine.gradients += gradient * gradient;
   }
@@ -80,7 +94,7 @@ __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* sq
 // One block per chunk. T is the type of the copy that products read.
 template <class Rule, class T>
 __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rules, float* values,
-                              T* rounded, const float* gradients, float* first, float* second,
+                              T* rounded, Gradients<T> gradients, float* first, float* second,
                               UpdateGuard guard) {
   begin_kernel();
   if (!isfinite(guard.metrics->loss_sum)) return;
@@ -91,9 +105,9 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
   for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
     const std::int64_t at = chunk.begin + i;
     if constexpr (Rule::states == 1) {
-      rule.update(values[at], gradients[at], first[at]);
+      rule.update(values[at], gradients.of(chunk, i), first[at]);
     } else {
-      rule.update(values[at], gradients[at], first[at], second[at]);
+      rule.update(values[at], gradients.of(chunk, i), first[at], second[at]);
     }
     if constexpr (!std::is_same_v<T, float>) rounded[at] = static_cast<T>(values[at]);
   }
@@ -110,31 +124,40 @@ __global__ void statistics_kernel(const StatisticsChunk* chunks, const float* ne
   }
 }
 
-template <class Rule>
-void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings* settings,
-              const UpdateGuard& guard) {
+template <class Rule, class T>
+void run_typed(const Context& context, const FlatParameters& flat, const UpdateSettings* settings,
+               const UpdateGuard& guard, FilterGradients filters) {
   static_assert(sizeof(Rule) <= rule_bytes && Rule::states <= 2);
+  const bool narrow = filters == FilterGradients::narrow;
+  Gradients<T> gradients{flat.gradients(),
+                         narrow ? static_cast<const T*>(flat.narrow_gradients()) : nullptr};
   if (guard.loss_scale != nullptr) {
-    launch(context, "unscale", unscale_kernel, flat.chunk_count(), block_threads, flat.chunks(),
-           flat.gradients(), guard.loss_scale);
+    launch(context, "unscale", unscale_kernel<T>, flat.chunk_count(), block_threads, flat.chunks(),
+           gradients, flat.gradients(), guard.loss_scale);
+    gradients.narrow = nullptr;
   }
   if constexpr (Rule::norms) {
-    launch(context, "squares", squares_kernel, flat.chunk_count(), block_threads, flat.chunks(),
-           flat.values(), flat.gradients(), flat.squares());
+    launch(context, "squares", squares_kernel<T>, flat.chunk_count(), block_threads, flat.chunks(),
+           flat.values(), gradients, flat.squares());
   }
   launch(context, "rules", rules_kernel<Rule>, flat.count(), Rule::norms ? block_threads : 1,
          flat.facts(), flat.squares(), settings, guard, flat.rules());
-  with_type(context.values(), [&](auto value) {
-    using T = decltype(value);
-    launch(context, Rule::name, update_kernel<Rule, T>, flat.chunk_count(), block_threads,
-           flat.chunks(), flat.rules(), flat.values(), static_cast<T*>(flat.rounded()),
-           flat.gradients(), flat.state(0), Rule::states == 2 ? flat.state(1) : nullptr, guard);
-  });
+  launch(context, Rule::name, update_kernel<Rule, T>, flat.chunk_count(), block_threads,
+         flat.chunks(), flat.rules(), flat.values(), static_cast<T*>(flat.rounded()), gradients,
+         flat.state(0), Rule::states == 2 ? flat.state(1) : nullptr, guard);
   if (flat.statistics_count() != 0) {
     launch(context, "statistics", statistics_kernel, flat.statistics_count(), block_threads,
            flat.statistics(), flat.next(), flat.values(), guard);
   }
   if (guard.loss_scale != nullptr) launch(context, "rescale", rescale_kernel, 1, 1, guard);
+}
+
+template <class Rule>
+void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings* settings,
+              const UpdateGuard& guard, FilterGradients filters) {
+  with_type(context.values(), [&](auto value) {
+    run_typed<Rule, decltype(value)>(context, flat, settings, guard, filters);
+  });
 }
 
 __global__ void settings_kernel(UpdateSettings settings, UpdateSettings* to) {
@@ -158,10 +181,12 @@ void round_values(const Context& context, ValueType type, std::size_t count, con
 
 namespace {
 
+// One block per chunk.
 template <class T>
-__global__ void widen_kernel(const NarrowChunk* chunks, const T* from, float* to) {
+__global__ void widen_kernel(const ParameterChunk* chunks, const T* from, float* to) {
   begin_kernel();
-  const NarrowChunk chunk = chunks[blockIdx.x];
+  const ParameterChunk chunk = chunks[blockIdx.x];
+  if (chunk.narrow < 0) return;
   for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
     to[chunk.begin + i] = static_cast<float>(from[chunk.narrow + i]);
   }
@@ -169,8 +194,8 @@ __global__ void widen_kernel(const NarrowChunk* chunks, const T* from, float* to
 
 }  // namespace
 
-void widen_chunks(const Context& context, ValueType type, const NarrowChunk* chunks, unsigned count,
-                  const void* from, float* to) {
+void widen_chunks(const Context& context, ValueType type, const ParameterChunk* chunks,
+                  unsigned count, const void* from, float* to) {
   with_type(type, [&](auto value) {
     using T = decltype(value);
     launch(context, "widened gradients", widen_kernel<T>, count, block_threads, chunks,

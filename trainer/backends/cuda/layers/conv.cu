@@ -1,5 +1,5 @@
 // Convolution by cuDNN's graphs. Our own kernels add the bias and compute its gradient. In 16 bits
-// cuDNN writes the filter gradient in 16 bits; the session widens those of all layers at once.
+// cuDNN writes the filter gradient in 16 bits; the update widens it as it reads it.
 
 #include <algorithm>
 #include <optional>

@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 import decode_in_python
+import fused_sums
 import place
 from budget import Absent, Failed
 
@@ -50,19 +51,28 @@ def rates(check, dataset, networks, batch, precision, tools, threads=(LOADER_THR
 
 def python_device(check):
     """Crops that a script in Python gets in the GPU's memory, beside the CPU's bits and nvJPEG's rate."""
-    script = pathlib.Path(decode_in_python.__file__)
     packed = check.dataset("imagenet-packed")
     archive = check.out / "archives" / "imagenet" / "ILSVRC2012_img_train.tar"
-    done = check.call([sys.executable, script, packed, archive, 256, 2], 90,
-                      PYTHONPATH=str(check.place.package))
-    if done.code == decode_in_python.ABSENT:
-        raise Absent(done.last_words())
-    if done.code != 0:
-        raise Failed(done.last_words())
-    facts = json.loads(done.output)
+    facts = script(check, decode_in_python, [packed, archive, 256, 2], 90,
+                   PYTHONPATH=str(check.place.package))
     if not facts["same bits"]:
         raise Failed("the GPU's crops are not the CPU's", facts)
     return facts
+
+
+def fused_norm_sums(check):
+    """What convolutions that find the sums of norms cost; none is used."""
+    return script(check, fused_sums, [256, 100], 150)
+
+
+def script(check, module, words, seconds, **environment):
+    """What a script of this folder prints."""
+    done = check.call([sys.executable, pathlib.Path(module.__file__), *words], seconds, **environment)
+    if done.code == module.ABSENT:
+        raise Absent(done.last_words())
+    if done.code != 0:
+        raise Failed(done.last_words())
+    return json.loads(done.output)
 
 
 def energy(check):

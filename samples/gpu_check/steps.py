@@ -69,6 +69,7 @@ REST = {
     "layers 8": partial(measure.layers, batch=8),
     "energy": measure.energy,
     "counters": measure.counters,
+    "fused sums": measure.fused_norm_sums,
 }
 for precision, batch in [("bf16", 256), ("bf16", 8), ("tf32", 256), ("tf32", 8), ("bf16", 64)]:
     REST[f"resnet50 {precision} {batch}"] = resnet50(precision, batch, measure.PEERS)

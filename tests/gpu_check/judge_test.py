@@ -58,7 +58,7 @@ class Judging(Case):
         rows = {name: self.row(name) for name in names}
         self.assertEqual({name: row["status"] for name, row in rows.items() if row["status"] != "ok"},
                          {"racecheck decode": "failed", "racecheck training": "failed",
-                          "python device": "absent", "accuracy": "absent"})
+                          "fused sums": "absent", "python device": "absent", "accuracy": "absent"})
         self.assertEqual(rows["racecheck decode"]["reason"], "ERROR SUMMARY: 3 errors")
         self.assertEqual(rows["racecheck training"]["reason"],
                          "racecheck did not get to the end: Internal Sanitizer Error: it broke.")

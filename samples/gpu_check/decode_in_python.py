@@ -14,6 +14,8 @@ import time
 ABSENT = 3
 BATCHES_COMPARED = 4
 RECIPE = "imagenet-train"
+KINDS = ({}, {"layout": "nchw"}, {"pixels": "f32", "mean": 127.5, "deviation": [58.4, 57.1, 57.4]},
+         {"pixels": "f16", "layout": "nhwc", "mean": [123.7, 116.3, 103.5], "deviation": 57.4})
 
 
 def main():
@@ -33,7 +35,9 @@ def main():
         return feedrate_torch.DataLoader(packed, RECIPE, batch_size=batch, device="cuda",
                                          drop_last=True, **more)
 
-    found = {"batches compared": BATCHES_COMPARED, "same bits": same_bits(torch, loader)}
+    found = {"batches compared": BATCHES_COMPARED * (1 + len(KINDS)),
+             "same bits": (all(same_bits(torch, loader, **kind) for kind in KINDS)
+                           and same_bits_late(torch, loader))}
     found["images_per_second"] = round(rate(torch, epochs(loader(decode="device")), batch, seconds))
     found["by the CPU"] = round(rate(torch, epochs(loader()), batch, seconds))
     found |= nvjpeg(torch, archive, batch, seconds)
@@ -41,16 +45,33 @@ def main():
     return 0
 
 
-def same_bits(torch, loader):
-    """Whether the GPU's tensors are those of the CPU."""
+def pairs(loader, **kind):
+    """(decoded on the GPU, decoded by the CPU): a few batches of each."""
     compared = 0
-    for (own, labels), (expected, of_expected) in zip(loader(decode="device"), loader()):
-        if not torch.equal(own, expected) or not torch.equal(labels, of_expected):
-            return False
+    for own, expected in zip(loader(decode="device", **kind), loader(**kind)):
+        yield own, expected
         compared += 1
         if compared == BATCHES_COMPARED:
-            return True
+            return
     raise SystemExit(f"only {compared} batches were there to compare")
+
+
+def same_bits(torch, loader, **kind):
+    """Whether the GPU's tensors are those of the CPU."""
+    return all(own.dtype == expected.dtype and own.stride() == expected.stride() and torch.equal(own, expected)
+               and torch.equal(labels, of_expected)
+               for (own, labels), (expected, of_expected) in pairs(loader, **kind))
+
+
+def same_bits_late(torch, loader):
+    """The same where the script's stream lags behind, while later batches are decoded: what it queued on
+    a tensor reads that tensor, though the script has let go of it."""
+    compared = []
+    for (own, _), (expected, _) in pairs(loader):
+        torch.cuda._sleep(200_000_000)  # cycles: some 0.1 s
+        compared.append((own ^ expected).any())
+        del own, expected
+    return not any(one.item() for one in compared)
 
 
 def epochs(loader):

@@ -142,10 +142,11 @@ class Stream:
 @contextlib.contextmanager
 def emulated_gpu():
     """PyTorch finds a GPU, whose tensors are the processor's."""
-    to, empty, cuda = torch.Tensor.to, torch.empty, torch.device("cuda")
+    to, empty, tensor_of, cuda = torch.Tensor.to, torch.empty, torch.tensor, torch.device("cuda")
 
     def moved(tensor, device, **options):
-        return tensor if torch.device(device).type == "cuda" else to(tensor, device, **options)
+        is_there = not isinstance(device, torch.dtype) and torch.device(device).type == "cuda"
+        return tensor if is_there else to(tensor, device, **options)
 
     from feedrate import _torch_decoder
 
@@ -158,6 +159,7 @@ def emulated_gpu():
         "torch.Tensor.to": moved,
         "torch.Tensor.record_stream": lambda tensor, stream: None,
         "torch.empty": lambda *sides, device, **more: empty(*sides, **more),
+        "torch.tensor": lambda values, device=None, **more: tensor_of(values, **more),
         "feedrate._torch_decoder.places": lambda: [EMULATED],
     }
     with contextlib.ExitStack() as stack:
@@ -198,6 +200,26 @@ class InteropDataLoader(unittest.TestCase):
                 self.assertEqual(len(self.values(loader)), 3)
 
     @unittest.skipUnless(os.path.exists(EMULATED), "this build has no emulated device")
+    def test_types_and_layouts_are_those_of_the_threads(self):
+        scales = {"mean": [123.7, 116.3, 103.5], "deviation": [58.4, 57.1, 57.4]}
+        for options in (
+            {"layout": "nchw"},
+            {"pixels": "f32"},
+            {"pixels": "f32", **scales},
+            {"pixels": "f32", "layout": "nhwc", **scales},
+            {"pixels": "f16", **scales},
+            {"pixels": "f16", "mean": 127.5},
+        ):
+            with self.subTest(options):
+                expected = list(self.loader(**options))
+                with emulated_gpu() as device:
+                    found = list(self.loader(**options, device=device, decode="device"))
+                self.assertEqual(len(found), len(expected))
+                for (own, labels), (images, of_images) in zip(found, expected):
+                    self.assertEqual((own.dtype, own.stride()), (images.dtype, images.stride()))
+                    self.assertTrue(torch.equal(own, images) and torch.equal(labels, of_images))
+
+    @unittest.skipUnless(os.path.exists(EMULATED), "this build has no emulated device")
     def test_damage_is_an_error_that_names_the_sample(self):
         with emulated_gpu() as device:
             with self.assertRaises(feedrate.DataError) as raised:
@@ -208,8 +230,6 @@ class InteropDataLoader(unittest.TestCase):
         for options, expected in (
             ({}, "decode='device' needs device='cuda', found None"),
             ({"device": "cpu"}, "decode='device' needs device='cuda', found cpu"),
-            ({"pixels": "f32"}, "decode='device' makes u8 pixels, nhwc in memory"),
-            ({"layout": "nchw"}, "decode='device' makes u8 pixels, nhwc in memory"),
             ({"recipe": feedrate.random_resized_crop(24) | feedrate.color_jitter(0.4)}, "works on pixels, .*decode='full'"),
             ({"dataset": photographs()}, "holds jpeg, but decode='device' is for packed JPEGs"),
             ({"dataset": mnist(), "recipe": "none"}, "holds raw, but decode='device'"),

@@ -94,7 +94,8 @@ Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, const Mem
   options.start = turn_.start;
   options.epochs = epochs != 0 ? epochs - turn_.start.epoch : 0;
   options.engine.memory = memory_.get();
-  if (packed) options.pixels.type = PixelType::packed;
+  if (packed)
+    options.pixels = {.type = PixelType::packed, .packed_bytes = options.pixels.packed_bytes};
   if (generation_ > 0 && threads_before_fork() && options.threads > 0) {
     throw std::runtime_error(
         "this process was forked from one whose loaders had started threads, which a fork does "

@@ -6,6 +6,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <tuple>
 #include <type_traits>
@@ -85,17 +86,15 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> start(const Settings& of
   return {read.seed, read.epoch, read.position};
 }
 
-/// Refuses what a device that decodes does not do.
-void expect_device_decodes(const Settings& of) {
-  const loader::LoaderSettings& asked = of.asked;
-  const std::string decode =
-      spelled(row_of(asked, asked.decode), {loader::device_word}, Spelling::python);
-  if (asked.pixels != loader::PixelType::u8 ||
-      of.setup.options.pixels.wanted_layout() == PixelLayout::planar) {
-    throw Error(join(decode, " makes ", name(loader::PixelType::u8), " pixels, ",
-                     name(PixelLayout::interleaved), " in memory: convert them on the device"));
+/// (pixel - mean) / deviation: both by channel.
+std::pair<std::vector<float>, std::vector<float>> scales(const Settings& of) {
+  const loader::LoaderOptions::Pixels& pixels = of.setup.options.pixels;
+  std::pair<std::vector<float>, std::vector<float>> found;
+  for (std::size_t c = 0; c < of.setup.shape.channels; ++c) {
+    found.first.push_back(pixels.scales[c].mean);
+    found.second.push_back(pixels.deviations[c] != 0 ? pixels.deviations[c] : 1.0F);
   }
-  check_device_decodes(*of.dataset.data, *of.setup.recipe, Spelling::python);
+  return found;
 }
 
 nb::list rows() {
@@ -165,7 +164,11 @@ void add_settings(nb::module_& module) {
           "(seed, epoch, position), checked.")
       .def(
           "expect_device_decodes",
-          [](const Settings& settings) { checked([&] { expect_device_decodes(settings); }); },
+          [](const Settings& of) {
+            checked([&] {
+              check_device_decodes(*of.dataset.data, *of.setup.recipe, Spelling::python);
+            });
+          },
           "Refuses what a device that decodes does not do.")
       .def_prop_ro("batches_per_epoch",
                    [](const Settings& settings) { return settings.setup.batches_per_epoch; })
@@ -176,6 +179,12 @@ void add_settings(nb::module_& module) {
       .def_prop_ro(
           "mixes",
           [](const Settings& settings) { return !settings.setup.recipe->mixers().empty(); })
+      .def_prop_ro(
+          "means", [](const Settings& of) { return scales(of).first; },
+          "What numbers subtract, by channel.")
+      .def_prop_ro(
+          "deviations", [](const Settings& of) { return scales(of).second; },
+          "What numbers are divided by after that.")
       .def_prop_ro("planar",
                    [](const Settings& settings) {
                      return settings.setup.options.pixels.wanted_layout() == PixelLayout::planar;

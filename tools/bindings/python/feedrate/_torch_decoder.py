@@ -38,18 +38,25 @@ def expect_decoder(settings: _native.Settings, device: torch.device | None) -> N
 class Decoder:
     """Decodes the batches of one run, on one GPU. One thread."""
 
-    def __init__(self, device: torch.device | None, batch_size: int, image_shape: tuple[int, int, int]) -> None:
+    def __init__(self, device: torch.device | None, batch_size: int, settings: _native.Settings) -> None:
         self._device = device
-        self._shape = image_shape
+        self._shape = settings.image_shape
+        self._planar = settings.planar
+        self._type = {"u8": torch.uint8, "f32": torch.float32, "f16": torch.float16}[settings.pixels]
+        # On the device: PyTorch multiplies by 1 / x where x is a number of the processor's, which has other bits.
+        means, deviations = (torch.tensor(by, device=device) for by in (settings.means, settings.deviations))
+        self._means, self._deviations = means, deviations
         index = torch.cuda.current_device() if device is None or device.index is None else device.index
         self._native = _native.DeviceDecoder(plugin(), index, batch_size)
 
     def decoded(self, packed: Array[Any], stream: Any) -> torch.Tensor:
-        """Queues the decoding on `stream`, of which the tensor's memory has to be, and returns the tensor,
-        channels last. What the loader filled is free again."""
+        """Queues the decoding on `stream`, which has to be the current one, and returns a new tensor, in the
+        layout and the type of the settings. What the loader filled is free again."""
         pixels = torch.empty((len(packed), *self._shape), dtype=torch.uint8, device=self._device)
         self._native.decode(packed._native, pixels.data_ptr(), stream.cuda_stream)
-        return pixels
+        if self._type != torch.uint8:  # each step rounds once, as it does on the processor
+            pixels = pixels.float().sub_(self._means).div_(self._deviations).to(self._type)
+        return pixels.permute(0, 3, 1, 2).contiguous() if self._planar else pixels
 
     def wait(self) -> None:
         """Raises where the device found damage."""

@@ -134,7 +134,7 @@ class DataLoader(Generic[T]):
             batch_size: images in a batch of this rank.
             device: where the tensors shall be; None: in the memory that the loader filled.
             decode: JPEGs in full, or scaled where a crop allows it; "device": packed JPEGs in full, by the GPU
-                of `device`, into u8 pixels. Needs feedrate-cuda, a dataset of packed JPEGs and a recipe that
+                of `device`. Needs feedrate-cuda, a dataset of packed JPEGs and a recipe that
                 does no work on pixels but to crop, resize and flip.
             pin_memory: page-lock that memory where PyTorch has a GPU; True warns where it has none.
             drop_last: leave out images that do not fill a batch, as last="drop" does.
@@ -248,8 +248,8 @@ class DataLoader(Generic[T]):
             self._loader.load_state_dict(self._state)
             self._loader._pin = (_pin, _unpin) if self._pins else None
             self._loader._packed = self._decodes
-            shape = self._loader.image_shape
-            live = Run(self._loader, Decoder(self.device, self.batch_size, shape) if self._decodes else None)
+            settings = self._loader._settings
+            live = Run(self._loader, Decoder(self.device, self.batch_size, settings) if self._decodes else None)
             self._sample_seconds = 0.0
         return Epoch(self, live)
 

@@ -263,6 +263,21 @@ FedAll fed_all(const Advice& advice) {
 }  // namespace
 
 template <class Field>
+void for_each_field(const Permit& permit, const Field& field) {
+  field("part", std::string(permit.part), {"`cores`, `memory bandwidth`, `storage`, `network`"});
+  field("images_per_second", permit.images_per_second,
+        {"that it permits", Unit{"images/s"}, Digits{1}});
+  field("at_least", permit.at_least,
+        {"whether it may permit more: memory that these cores do not saturate, a network that was "
+         "not waited for"});
+  field("bytes_per_second", permit.per_second,
+        {"measured here", Unit{"B/s"}, Null{"of cores"}, Digits{0}});
+  field("bytes_per_image", only_if(permit.per_second.has_value(), permit.per_image),
+        {"that an image moves there at least", Unit{"B"}, Null{"of cores"}, Digits{0}});
+  field("always", permit.always, {"whether in every epoch, not in the first one alone"});
+}
+
+template <class Field>
 void for_each_field(const Fed& fed, const Field& field) {
   field("kept_as", fed.kept_as, {"format, codec, size"});
   field("cores", fed.cores.likely, {"of this machine's kind, for the loader"});
@@ -287,8 +302,15 @@ void for_each_field(const FedAll& all, const Field& field) {
   field("hidden_cores_error_percent",
         only_if(all.feeding.hidden_cores_error.has_value(),
                 100 * all.feeding.hidden_cores_error.value_or(0)),
-        {"how much too high the rate of all cores is, predicted from one", Unit{"%"},
-         Null{"there is one core"}, Digits{1}});
+        {"how much too high the rate of all cores is, predicted from half of them with the others "
+         "hidden",
+         Unit{"%"}, Null{"none could be hidden"}, Digits{1}});
+  const Permit* const first = first_limit(all.feeding.permits, demand.images_per_second);
+  field("first_limit", unless_empty(std::string(first == nullptr ? "" : first->part)),
+        {"the `part` of `permits` that would hold up the devices first, in every epoch",
+         Null{"none is known to"}});
+  field("permits", all.feeding.permits,
+        {"what each part of this machine permits of the images as they are, the smallest first"});
   field("variants", all.variants, {"the dataset as it is, then the alternatives"});
 }
 

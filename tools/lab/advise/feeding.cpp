@@ -9,12 +9,6 @@
 namespace feedrate::tools {
 namespace {
 
-unsigned whole_cores(double cores) {
-  constexpr double max_cores = 1e6;
-  constexpr double rounding = 1e-9;  // a demand of exactly two cores is two
-  return static_cast<unsigned>(std::ceil(std::clamp(cores - rounding, 1.0, max_cores)));
-}
-
 /// The demand may be half or double where it is an estimate.
 Range range_of(const DeviceDemand& demand) {
   const double factor = demand.estimated ? 2 : 1;
@@ -32,11 +26,14 @@ Scaling scaling_of(const Variant& variant) {
 
 }  // namespace
 
-Feeding feeding_of(DeviceDemand demand, const Variant& present) {
+Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& half) {
   Feeding feeding;
   feeding.demand = std::move(demand);
   feeding.measured = present.at_max.threads;
-  feeding.hidden_cores_error = scaling_of(present).tried();
+  if (half.rates.empty()) return feeding;
+  feeding.seen = half.threads;
+  feeding.hidden_cores_error =
+      half.rate() * feeding.measured / half.threads / present.at_max.rate() - 1;
   return feeding;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/lab/advise/permits.h"
 #include "tools/lab/advise/prediction.h"
 #include "tools/lab/advise/published_rate.h"
 
@@ -20,11 +21,13 @@ struct Cores {
 
 struct Feeding {
   DeviceDemand demand;
-  /// How much more all cores would have delivered if each did as much as one alone, as a share: the
-  /// same prediction, tried where it can be measured. Nothing where there is one core.
+  /// How much more all cores would have supplied if each did as much as in a measurement that saw half
+  /// of them only, as a share: the same prediction, tried where it can be measured. Nothing where there
+  /// is one core.
   std::optional<double> hidden_cores_error;
-  /// Of the cores that were measured.
-  unsigned measured = 1;
+  unsigned measured = 1;          // cores
+  unsigned seen = 0;              // of them, while the others were hidden
+  std::vector<Permit> permits{};  // of this machine, for the images as they are
 
   /// "One H100", "8 H100"
   std::string name() const;
@@ -33,7 +36,9 @@ struct Feeding {
 /// An error beyond this is told before the number.
 inline constexpr double max_hidden_cores_error = 0.1;
 
-Feeding feeding_of(DeviceDemand demand, const Variant& present);
+/// `half`: supply of the present images while the other half of the cores was hidden, with a thread for
+/// each of its cores; without slices where none could be hidden.
+Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& half);
 
 /// `images`: of the whole dataset. An image's cost at the most threads that were measured holds for
 /// more; for `most`, it grows with each doubling of the threads as much as it did up to there.

@@ -43,14 +43,62 @@ std::string demand_text(const Feeding& feeding, const std::string& network) {
 /// How well the same prediction holds where it can be measured.
 std::string hidden_cores_text(const Feeding& feeding) {
   if (!feeding.hidden_cores_error) {
-    return "This machine has one core, so predicting more of them could not be tried.";
+    return "No core of this machine could be hidden, so predicting more of them was not tried.";
   }
   const double error = *feeding.hidden_cores_error;
   const std::string found =
-      fmt::format("predicted from one core, the rate of {} is {:.0f} % too {}", feeding.measured,
+      fmt::format("predicted from {} with the others hidden, the rate of {} is {:.0f} % too {}",
+                  feeding.seen == 1 ? "one core" : counted(feeding.seen, "core"), feeding.measured,
                   100 * std::abs(error), error >= 0 ? "high" : "low");
   if (std::abs(error) <= max_hidden_cores_error) return fmt::format("({})", found);
   return fmt::format("Careful: {}, and for more cores nobody knows.", found);
+}
+
+std::string gives(const Permit& permit) {
+  if (!permit.per_second) return {};
+  return bytes_text(static_cast<std::uint64_t>(*permit.per_second)) + "/s";
+}
+
+/// "its 2 cores", "its storage"
+std::string part_text(const Permit& permit, const Feeding& feeding) {
+  if (permit.part == "cores")
+    return feeding.measured == 1 ? "its core" : fmt::format("its {} cores", feeding.measured);
+  return fmt::format("its {}", permit.part);
+}
+
+/// What would hold up the devices here, and what after that.
+std::string limit_text(const Feeding& feeding, const Variant& present) {
+  const double demand = feeding.demand.images_per_second;
+  const Permit* const first = first_limit(feeding.permits, demand);
+  if (first == nullptr)
+    return "No part of this machine is known to be the limit beside these devices.";
+  std::string text =
+      fmt::format("The first limit of this machine is {}: {} of {} images/s.",
+                  part_text(*first, feeding), quantity(first->images_per_second), quantity(demand));
+  if (first->part == "cores") {
+    std::vector<Permit> others = feeding.permits;
+    std::erase_if(others, [](const Permit& one) { return one.part == "cores"; });
+    const Permit* const next = first_limit(others, demand);
+    text += next == nullptr
+                ? " With enough of them, no other part is known to be."
+                : fmt::format(" With enough of them, {} would be the next, at {} images/s.",
+                              part_text(*next, feeding), quantity(next->images_per_second));
+  }
+  if (present.bytes > 0 &&
+      std::ranges::any_of(feeding.permits, [](const Permit& one) { return !one.always; })) {
+    text += " The storage is asked in the first epoch only: the images fit into memory.";
+  }
+  return text;
+}
+
+std::string permit_row(const Permit& permit, const Feeding& feeding) {
+  const double share = permit.images_per_second / feeding.demand.images_per_second;
+  return fmt::format(
+      "{} {:>16} {:>12.0f} % {:>14}{}\n",
+      fitted(permit.part == "cores" ? counted(feeding.measured, "core") : std::string(permit.part),
+             advice_name_columns),
+      (permit.at_least ? "at least " : "") + quantity(permit.images_per_second), 100 * share,
+      gives(permit), permit.always ? "" : "  first epoch only");
 }
 
 std::string row(const Feeding& feeding, const Variant& variant, std::uint64_t images) {
@@ -85,7 +133,11 @@ std::string Advice::feeding_text() const {
                       "storage reads", "size");
   text += row(*feeding, present, images);
   for (const Alternative& one : alternatives) text += row(*feeding, one.variant, images);
-  text += "From memory, the size has to fit there; else the storage has to give so much.\n";
+  text += "From memory, the size has to fit there; else the storage has to give so much.\n\n";
+  text += wrapped(limit_text(*feeding, present), 0, advice_page_columns) + "\n\n";
+  text += fmt::format("{} {:>16} {:>14} {:>12}\n", fitted("limit here", advice_name_columns),
+                      "images/s", "of the demand", "gives");
+  for (const Permit& permit : feeding->permits) text += permit_row(permit, *feeding);
   return text + "\nOn this machine:\n\n";
 }
 

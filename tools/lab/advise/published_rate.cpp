@@ -12,6 +12,7 @@
 #include "formats/base/text.h"
 #include "formats/io/file.h"
 #include "tools/console/text.h"
+#include "tools/lab/measure/row.h"
 #include "trainer/networks/network.h"
 
 namespace feedrate::tools {
@@ -35,12 +36,6 @@ std::string lower(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return small;
-}
-
-std::vector<std::string> names_of(std::span<const PublishedRate> rates) {
-  std::set<std::string> names;
-  for (const PublishedRate& rate : rates) names.insert(lower(rate.device));
-  return {names.begin(), names.end()};
 }
 
 PublishedRate from_json(const nlohmann::json& object) {
@@ -134,8 +129,24 @@ std::vector<PublishedRate> known_rates(const std::filesystem::path& file) {
   return rates;
 }
 
+std::vector<std::string> device_names(std::span<const PublishedRate> rates) {
+  std::set<std::string> names;
+  for (const PublishedRate& rate : rates) names.insert(lower(rate.device));
+  return {names.begin(), names.end()};
+}
+
+std::string age_warning(const PublishedRate& rate) {
+  if (rate.date >= row_schema_since) return {};
+  const std::string of = fmt::format("the rate of {} on {}", rate.network, rate.device);
+  if (rate.date.empty())
+    return of + " has no date: software of another year trains at another rate";
+  return fmt::format(
+      "{} is of {}, older than the schema of our rows ({}): newer software may train faster", of,
+      rate.date, row_schema_since);
+}
+
 Devices parse_devices(std::string_view text, std::span<const PublishedRate> rates) {
-  const std::vector<std::string> names = names_of(rates);
+  const std::vector<std::string> names = device_names(rates);
   Devices devices{lower(text)};
   if (std::ranges::find(names, devices.name) != names.end()) return devices;
   const std::size_t x = devices.name.rfind('x');

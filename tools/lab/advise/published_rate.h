@@ -33,6 +33,11 @@ std::vector<PublishedRate> known_rates(const std::filesystem::path& file);
 inline constexpr const char* published_or_own_rates =
     "Rates of devices, instead of published ones: a JSON list";
 
+/// Their devices, each name once, in small letters.
+std::vector<std::string> device_names(std::span<const PublishedRate> rates);
+/// A warning where a rate is older than the schema of our rows, or of no known date; else "".
+std::string age_warning(const PublishedRate& rate);
+
 /// So many devices of a kind that train together: "h100x8".
 struct Devices {
   std::string name;

@@ -1,6 +1,7 @@
 #include "tools/lab/advise/turns.h"
 
 #include "formats/base/stop.h"
+#include "tools/lab/advise/hidden_cores.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -18,6 +19,12 @@ std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Re
       formats::throw_if_stop_requested();
       add_slice(subject.variant->at_min, *subject.dataset, recipe, fewest);
       if (turns.max_threads > 1) add_slice(subject.variant->at_max, *subject.dataset, recipe, most);
+    }
+    if (turns.half != nullptr) {
+      const HiddenCores hidden;
+      SupplyOptions few = turns.supply;
+      few.loader.threads = hidden.seen();
+      if (few.loader.threads > 0) add_slice(*turns.half, *subjects.front().dataset, recipe, few);
     }
     formats::throw_if_stop_requested();
     if (turns.demand) demands.push_back(turns.demand());

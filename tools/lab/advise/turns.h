@@ -20,6 +20,7 @@ struct Turns {
   unsigned rounds = 3;
   unsigned max_threads = 1;
   SupplyOptions supply{};                 // its `threads` is ignored
+  Supply* half = nullptr;  // of the first subject with half of the cores hidden; null: not wanted
   std::function<double()> demand{};       // measures a slice of demand, in images/s; optional
   std::function<void(unsigned)> begun{};  // called before each round, counted from 0; optional
 };

@@ -51,7 +51,8 @@ Emulation emulation_of(std::string_view text, const std::string& network,
                                 demand.estimated ? ", an estimate by multiply-adds" : "",
                                 demand.estimated ? demand.from.network + ", " : "", origin, host),
           .images_per_second = demand.images_per_second,
-          .host_cores = count * host_cores};
+          .host_cores = count * host_cores,
+          .age = age_warning(demand.from)};
 }
 
 void check_emulations(const BenchOptions& options) {

@@ -23,6 +23,7 @@ struct Emulation {
   std::string origin;     // "5,910 images/s: …": the rate and who says so
   double images_per_second = 0;
   double host_cores = 0;  // that it keeps busy while it computes
+  std::string age{};      // a warning where the source is old; else ""
 };
 
 /// `text`: "h100x8" or a rate in images/s. Throws Error with the nearest names for an unknown device,

@@ -218,6 +218,7 @@ class Planner {
       row.precision.reset();
       if (!emulation_->precision.empty()) row.precision = emulation_->precision;
       row.emulates = emulation_->origin;
+      row.emulated_rate = emulation_->images_per_second;
       row.kind = delivered_kind;
       add_loading(row, group, delivered_);
       row.kind = demand_kind;

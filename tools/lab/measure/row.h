@@ -40,6 +40,8 @@ inline constexpr std::string_view device_decode = "device";
 
 /// Version of the rows' keys and of their meaning.
 inline constexpr unsigned row_schema = 2;
+/// Since when: year and month.
+inline constexpr std::string_view row_schema_since = "2026-11";
 
 /// The tool of our own rows; the others name a framework.
 inline constexpr std::string_view own_tool = "feedrate";
@@ -57,6 +59,7 @@ struct Row {
   std::optional<std::string> device;
   std::optional<std::string> precision;  // absent also for an emulated device of unknown precision
   std::optional<std::string> emulates;   // the rate of the emulated device, and who says so
+  std::optional<double> emulated_rate;   // in images/s
   std::uint32_t batch = 0;
   std::string cache{warm_cache};
   std::optional<std::string> servers;       // settings other than usual, of a dataset's URL

@@ -55,6 +55,9 @@ void for_each_field(RowType& row, const Field& field) {
          Absent{"the dataset is no URL, or all are as usual"}});
   field("emulates", row.emulates,
         {"images/s of the emulated device and their source", Absent{"nothing was emulated"}});
+  field("emulated_rate", row.emulated_rate,
+        {"of the emulated device", Unit{"images/s"},
+         Absent{"nothing was emulated; a row of an earlier version"}});
   field("compute_threads", row.compute_threads,
         {"of a CPU trainer", Null{"supply; another device"}});
   field("workers_seen", row.workers_seen,

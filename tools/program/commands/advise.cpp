@@ -16,6 +16,7 @@
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/lab/advise/advice.h"
+#include "tools/lab/advise/host.h"
 #include "tools/lab/advise/trial.h"
 #include "tools/lab/advise/turns.h"
 #include "tools/lab/jobs/devices.h"
@@ -50,6 +51,7 @@ struct AdviseRequest {
 
 constexpr unsigned rounds = 3;
 constexpr double shortest_slice = 0.1;  // seconds
+constexpr double seconds_of_storage = 0.5;
 
 bool trains_here(const AdviseRequest& options) {
   return !options.training.model.network.empty() && options.devices.empty();
@@ -65,7 +67,10 @@ void check_consumer(const AdviseRequest& options) {
 std::optional<DeviceDemand> remote_demand(const AdviseRequest& options) {
   if (options.devices.empty()) return std::nullopt;
   const std::vector<PublishedRate> rates = known_rates(options.rates);
-  return demand_of(parse_devices(options.devices, rates), options.training.model.network, rates);
+  DeviceDemand demand =
+      demand_of(parse_devices(options.devices, rates), options.training.model.network, rates);
+  if (const std::string age = age_warning(demand.from); !age.empty()) warn(age);
+  return demand;
 }
 
 /// images/s of the network with batches in memory.
@@ -99,23 +104,40 @@ std::uint64_t size_of(const Dataset& dataset, const Survey& surveyed) {
 /// Measures the dataset as it is, every trial and, if there is one, the network, in turns. Returns
 /// the network's demand in each round.
 std::vector<double> measure_trials(const AdviseRequest& options, const Dataset& dataset,
-                                   Variant& present, std::vector<Trial>& trials) {
+                                   Variant& present, std::vector<Trial>& trials, Supply& half) {
   std::vector<Subject> subjects = {{&dataset, &present}};
   for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
   const bool trains = trains_here(options);
   // Every core, even where a thread drives a device: mostly it waits for the device.
   Turns turns{.rounds = rounds, .max_threads = usable_cores()};
-  const double slices =
-      static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
+  const double slices = static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) +
+                                            (trains ? 1 : 0) + (options.devices.empty() ? 0 : 1));
   const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
   turns.supply = {.loader = {.batch = options.training.changes.batch.value(),
                              .start = {.seed = options.training.seed}},
                   .seconds = seconds};
+  if (!options.devices.empty()) turns.half = &half;
   if (trains) turns.demand = [&] { return demand_of(options, seconds); };
   turns.begun = [](unsigned round) {
     note(fmt::format("measuring, round {} of {}", round + 1, rounds));
   };
   return measure_in_turns(subjects, recipe(options.training.data.recipe), turns);
+}
+
+Moved moved_by(const Dataset& dataset, const Recipe& augment) {
+  return {.images = dataset.size(), .batch_bytes = augment.shape(dataset.info().shape).bytes()};
+}
+
+Host host_of(const Dataset& dataset, const Variant& present) {
+  note("measuring memory and storage");
+  Host host{.memory_bytes = machine_memory_mib() << 20, .memory = {}, .storage = {}};
+  measure_memory(host);
+  if (!dataset.info().is_remote()) {
+    const std::vector<fs::path> files = sample_files(dataset);
+    host.storage = storage_rate(files, present.bytes / std::max<std::uint64_t>(1, dataset.size()),
+                                seconds_of_storage);
+  }
+  return host;
 }
 
 Bill bill_of(const AdviseRequest& options, const Advice& advice, const RemoteCounts& counts) {
@@ -162,9 +184,13 @@ Advice advise(const AdviseRequest& options) {
                      images.indices.size(), conversion.crops ? "as" : "to", conversion.name()));
     trials.push_back(try_candidate(conversion, *dataset, images));
   }
-  advice.consumer = consumer_of(options, measure_trials(options, *dataset, advice.present, trials));
+  Supply half;
+  advice.consumer =
+      consumer_of(options, measure_trials(options, *dataset, advice.present, trials, half));
   if (remote) {
-    advice.feeding = feeding_of(*remote, advice.present);
+    advice.feeding = feeding_of(*remote, advice.present, half);
+    advice.feeding->permits =
+        permits(advice.present, moved_by(*dataset, augment), host_of(*dataset, advice.present));
     advice.consumer.demand = remote->images_per_second;
     advice.consumer_name = advice.feeding->name();
   }
@@ -260,7 +286,9 @@ thread for each core, and says how many to use and why not another number, what 
 the rate, and which conversion would deliver more: how much more, in how many bytes, and
 with what uncertainty. --for asks how many cores like these would feed devices that are
 not here, from rates that others have published ('feedrate list rates'), or from your
-own. Of a URL it also tells what an epoch asks of the server, and what that costs: at prices
+own; which part of this machine (cores, memory bandwidth, storage, network) would be the
+first limit; and how far the same prediction is off where half of the cores here are hidden
+for a moment. Of a URL it also tells what an epoch asks of the server, and what that costs: at prices
 of S3 Standard in us-east-1 for s3://, or those of --request-price and --transfer-price. The
 converted images are in memory when they are measured, as a
 dataset is that fits there. Your files are not changed.)",

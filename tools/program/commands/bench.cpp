@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
@@ -120,6 +121,11 @@ void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Row>&
 }
 
 void warn_of_doubts(const std::vector<BenchPoint>& points) {
+  std::set<std::string> old;
+  for (const BenchPoint& point : points) {
+    if (point.emulation && !point.emulation->age.empty()) old.insert(point.emulation->age);
+  }
+  for (const std::string& age : old) warn(age);
   const std::string_view build = build_info().build_type;
   if (build != "Release" && build != "RelWithDebInfo") {
     warn(fmt::format("this is a {} build: its rates are not those of a release build", build));

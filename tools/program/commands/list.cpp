@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "converters/source.h"
@@ -15,6 +16,7 @@
 #include "tools/lab/advise/published_rate_fields.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/paths.h"
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
 #include "trainer/optimizers/optimizer.h"
@@ -30,6 +32,7 @@ namespace {
 
 struct ListRequest {
   std::string what;
+  std::filesystem::path rates;  // "": the published ones
   bool json = false;
 };
 
@@ -139,6 +142,13 @@ ListedDevice listed_device(const Backend& kind) {
   return {listed(kind), why_not.empty() ? kind.device_name(0) : "", why_not};
 }
 
+/// One that need not be here.
+ListedDevice elsewhere(const std::string& name) {
+  return {{name, "a device that bench --emulate and advise --for take"},
+          {},
+          "it is not this machine's; 'feedrate list rates' has what others measured on it"};
+}
+
 ListedRate listed_rate(const PublishedRate& rate) {
   const std::string all = rate.devices == 1 ? rate.device : join(rate.device, "x", rate.devices);
   return {{all, fmt::format("{}: {} images/s", rate.network, quantity(rate.images_per_second))},
@@ -146,7 +156,7 @@ ListedRate listed_rate(const PublishedRate& rate) {
 }
 
 /// All, or with a name that one.
-Lists make_lists(std::string_view what) {
+Lists make_lists(std::string_view what, std::span<const PublishedRate> rates) {
   const auto list = [&](std::string_view name, auto& made, const auto& kinds, const auto& row_of) {
     if (!what.empty() && what != name) return;
     made.emplace();
@@ -163,9 +173,12 @@ Lists make_lists(std::string_view what) {
   list("presets", lists.presets, presets(), listed_preset);
   list("optimizers", lists.optimizers, optimizers(), plain);
   list("devices", lists.devices, backends(), listed_device);
+  if (lists.devices) {
+    for (const std::string& name : device_names(rates)) lists.devices->push_back(elsewhere(name));
+  }
   if (what.empty() || what == "rates") {
     lists.rates.emplace();
-    for (const PublishedRate& rate : published_rates()) lists.rates->push_back(listed_rate(rate));
+    for (const PublishedRate& rate : rates) lists.rates->push_back(listed_rate(rate));
   }
   return lists;
 }
@@ -244,7 +257,7 @@ void for_each_field(const Lists& lists, const Field& field) {
   list("networks", lists.networks, "see NETWORKS.md");
   list("presets", lists.presets, "known ways to train");
   list("optimizers", lists.optimizers, "how parameters are updated");
-  list("devices", lists.devices, "where to train");
+  list("devices", lists.devices, "where to train, and others to feed");
   list("rates", lists.rates, "published for devices that 'advise --for' feeds");
 }
 
@@ -279,7 +292,7 @@ std::vector<std::string_view> list_names() {
 }
 
 int run_list(const ListRequest& options) {
-  const Lists lists = make_lists(options.what);
+  const Lists lists = make_lists(options.what, known_rates(options.rates));
   print(options.json ? json_text_of(lists) : lists_text(lists));
   return exit_done;
 }
@@ -292,6 +305,7 @@ std::function<int()> prepare_list(CLI::App& app) {
                 .names = list_names,
                 .check = [](std::string_view name) { expect_known("list", name, list_names()); }},
                options->what);
+  add_input(app, "--rates", options->rates, published_or_own_rates);
   add_json(app, options->json);
   return [options] { return run_list(*options); };
 }
@@ -308,7 +322,8 @@ augmentation recipes, the parts that a recipe can be composed of, joined by + as
 imagenet-train+color-jitter:hue=0.1, and their parameters, networks with their parameters and, for one image, their
 multiply-adds and activations (fp32, before memory is shared), presets (complete training
 settings), optimizers, devices, with the reason if one cannot be used here, and the
-published rates of devices that need not be here, for 'advise --for'.)",
+published rates of devices that need not be here, for 'advise --for' and 'bench --emulate'.
+--rates adds your own.)",
     .examples = R"(  feedrate list
   feedrate list devices --json
 )",

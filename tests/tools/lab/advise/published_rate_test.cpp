@@ -85,6 +85,18 @@ TEST(HostilePublishedRates, a_file_that_is_wrong_is_told_with_its_entry) {
   }
 }
 
+TEST(UnitPublishedRates, older_than_our_rows_they_are_warned_of) {
+  PublishedRate rate{.device = "A100", .network = "resnet50", .date = "2020-12"};
+  EXPECT_EQ(
+      age_warning(rate),
+      "the rate of resnet50 on A100 is of 2020-12, older than the schema of our rows (2026-11): "
+      "newer software may train faster");
+  rate.date = "2026-11";
+  EXPECT_EQ(age_warning(rate), "");
+  rate.date = "";
+  EXPECT_NE(age_warning(rate), "");
+}
+
 Supply slices(unsigned threads, std::vector<double> rates) {
   return {.threads = threads, .rates = std::move(rates)};
 }
@@ -98,7 +110,8 @@ Variant rated(double one, double four) {
 
 TEST(UnitFeeding, takes_as_many_cores_as_the_cost_of_an_image_says) {
   const Variant even = rated(1000, 4000);
-  const Feeding feeding = feeding_of(demand_of({"fast", 1}, "resnet50", made_up), even);
+  const Feeding feeding =
+      feeding_of(demand_of({"fast", 1}, "resnet50", made_up), even, slices(2, {2000}));
   EXPECT_NEAR(feeding.hidden_cores_error.value(), 0, 1e-12);
   const Cores cores = cores_for(feeding, even, 1000);
   EXPECT_EQ(cores.likely, 3U);
@@ -110,15 +123,17 @@ TEST(UnitFeeding, takes_as_many_cores_as_the_cost_of_an_image_says) {
 TEST(UnitFeeding, doubts_widen_the_range_and_growing_costs_its_end) {
   Variant uneven = rated(1000, 0);
   uneven.at_max = slices(4, {3600, 4000, 4400});
-  const Feeding eight = feeding_of(demand_of({"fast", 8}, "resnet50", made_up), uneven);
+  const Feeding eight = feeding_of(demand_of({"fast", 8}, "resnet50", made_up), uneven, {});
   const Cores cores = cores_for(eight, uneven, 1000);
   EXPECT_EQ(cores.likely, 20U);
   EXPECT_EQ(cores.fewest, 18U);
   EXPECT_EQ(cores.most, 22U);
   // One core gives 1,000, four give 2,000: each doubling costs the square root of 2.
   const Variant slower = rated(1000, 2000);
-  const Feeding held = feeding_of(demand_of({"fast", 8}, "resnet50", made_up), slower);
-  EXPECT_DOUBLE_EQ(held.hidden_cores_error.value(), 1);
+  const Feeding held = feeding_of(demand_of({"fast", 8}, "resnet50", made_up), slower,
+                                  slices(2, {1400, 1500, 1600}));
+  EXPECT_DOUBLE_EQ(held.hidden_cores_error.value(), 0.5);
+  EXPECT_EQ(held.seen, 2U);
   EXPECT_EQ(cores_for(held, slower, 1000).likely, 40U);
   EXPECT_EQ(cores_for(held, slower, 1000).most, 127U);  // 40 · √10
 }
@@ -127,7 +142,7 @@ TEST(UnitFeeding, an_estimated_demand_may_be_half_or_double) {
   const Variant even = rated(1000, 4000);
   DeviceDemand demand = demand_of({"fast", 1}, "resnet50", made_up);
   demand.estimated = true;
-  const Cores cores = cores_for(feeding_of(demand, even), even, 1000);
+  const Cores cores = cores_for(feeding_of(demand, even, {}), even, 1000);
   EXPECT_EQ(cores.fewest, 2U);
   EXPECT_EQ(cores.likely, 3U);
   EXPECT_EQ(cores.most, 6U);
@@ -135,7 +150,7 @@ TEST(UnitFeeding, an_estimated_demand_may_be_half_or_double) {
 
 TEST(UnitFeeding, with_one_core_the_prediction_has_not_been_tried) {
   const Variant one{.name = "made up", .at_min = slices(1, {1000}), .at_max = slices(1, {1000})};
-  const Feeding feeding = feeding_of(demand_of({"fast", 1}, "resnet50", made_up), one);
+  const Feeding feeding = feeding_of(demand_of({"fast", 1}, "resnet50", made_up), one, {});
   EXPECT_FALSE(feeding.hidden_cores_error);
   EXPECT_EQ(cores_for(feeding, one, 1).likely, 3U);
 }
@@ -169,6 +184,10 @@ TEST(CommandsAdvise, answers_for_devices_that_are_not_here) {
   EXPECT_EQ(feeding.at("rate").at("images_per_second"), 1e7);
   EXPECT_GE(feeding.at("variants").at(0).at("cores"), 2);
   EXPECT_EQ(feeding.at("variants").size(), 1 + object.at("alternatives").size());
+  EXPECT_FALSE(feeding.at("first_limit").is_null());  // of ten million images a second
+  const auto is_of_cores = [](const auto& permit) { return permit.at("part") == "cores"; };
+  EXPECT_EQ(std::ranges::count_if(feeding.at("permits"), is_of_cores), 1);
+  EXPECT_NE(said.output.find("The first limit of this machine is its "), std::string::npos);
 }
 
 TEST(CommandsAdvise, refuses_devices_without_a_network_or_beside_another_consumer) {

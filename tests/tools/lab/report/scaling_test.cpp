@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/in_text.h"
 #include "tests/tools/rows.h"
 #include "tools/lab/report/draw/charts.h"
@@ -92,10 +94,31 @@ TEST(UnitScaling, the_page_shows_format_by_device_and_lines_beyond_the_cores) {
 TEST(UnitScaling, the_table_is_for_the_emulated_rate_even_where_this_machine_drives_less) {
   std::vector<Row> all = rows();
   for (Row& row : all) {
-    if (row.device == "emulated a") row.emulates = "40000.0 images/s: made up";
+    if (row.device == "emulated a") row.emulated_rate = 40'000;
   }
   EXPECT_EQ(needs_table(make_report(all)).rows[0].cells,
             (std::vector<std::string>{"lmdb × raw", "40", "3"}));
+}
+
+TEST(UnitScaling, json_tells_the_needs_of_each_study) {
+  const auto report = nlohmann::json::parse(report_json(make_report(rows())));
+  const auto& needs = report.at("studies").at(0).at("needs");
+  ASSERT_EQ(needs.size(), 2U);
+  EXPECT_EQ(needs[0].at("format"), "lmdb × raw");
+  EXPECT_EQ(needs[0].at("cores"), 20);
+  EXPECT_EQ(needs[1].at("most_cores"), 127);
+  EXPECT_EQ(needs[1].at("tried_error_percent"), 100);
+}
+
+TEST(UnitScaling, devices_of_one_name_and_two_rates_are_two_studies) {
+  std::vector<Row> all = rows();
+  all.push_back(fed(testing::demand(9'000), "emulated a"));
+  all.back().emulates = "another source";
+  all.back().emulated_rate = 9'000;
+  const Report report = make_report(all);
+  ASSERT_EQ(report.studies.size(), 3U);
+  EXPECT_TRUE(testing::has(report.studies[0].title(), "emulated a (another source)"));
+  EXPECT_TRUE(testing::has(report.studies[1].title(), "emulated a (made up)"));
 }
 
 TEST(UnitScaling, a_trainer_on_this_cpu_needs_no_such_table) {

@@ -325,5 +325,20 @@ TEST(CommandsList, every_registry_is_there_and_networks_carry_their_published_co
   }
 }
 
+TEST(CommandsList, devices_that_are_elsewhere_are_listed_and_a_users_own_among_them) {
+  const testing::TempDirectory directory;
+  const auto file = directory / "rates.json";
+  std::ofstream(file) << R"([{"device": "Dream", "network": "lenet", "images_per_second": 5}])";
+  const Said said = feedrate({"list", "devices", "--rates", file.string()});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+  for (const char* name : {"  cpu ", "  h100 ", "  a100 ", "  dream "}) {
+    EXPECT_NE(said.output.find(name), std::string::npos) << name << "\n" << said.output;
+  }
+  EXPECT_NE(
+      feedrate({"list", "rates", "--rates", file.string()}).output.find("lenet: 5.00 images/s"),
+      std::string::npos);
+  EXPECT_EQ(feedrate({"list", "--rates", (directory / "missing").string()}).code, exit_failed);
+}
+
 }  // namespace
 }  // namespace feedrate::tools

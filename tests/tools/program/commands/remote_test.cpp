@@ -206,6 +206,18 @@ TEST_F(CommandsRemote, advise_tells_the_bill) {
   EXPECT_NE(text.find("--request-price"), std::string::npos) << text;
 }
 
+TEST_F(CommandsRemote, advise_tells_what_the_server_permits_devices_that_are_elsewhere) {
+  const Said said = feedrate(
+      {"advise", url(), "--network", "lenet", "--for", "h100", "--seconds", "0.1", "--json"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  const json permits = json::parse(said.output).at("feeding").at("permits");
+  const auto count = [&](std::string_view part) {
+    return std::ranges::count_if(permits, [&](const json& one) { return one.at("part") == part; });
+  };
+  EXPECT_EQ(count("network"), 1) << said.output;
+  EXPECT_EQ(count("storage"), 0) << said.output;
+}
+
 TEST_F(CommandsRemote, training_learns_the_same) {
   const auto weights = [&](const std::string& path, const char* name) {
     const std::string file = (root_ / name).string();

@@ -85,6 +85,7 @@ TEST(UnitJsonObjects, say_of_every_key_what_it_means_and_when_it_is_null) {
 TEST(UnitJsonObjects, of_rows_have_the_keys_of_a_row) {
   Row row = testing::demand(1);
   row.emulates = "5,910 images/s";
+  row.emulated_rate = 5910;
   row.servers = "--connections 8";
   EXPECT_EQ(keys_of(object_named("rows")), keys_of(ordered_json::parse(to_json_line(row))));
 }

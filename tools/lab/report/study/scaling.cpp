@@ -5,6 +5,12 @@
 
 namespace feedrate::tools {
 
+unsigned whole_cores(double cores) {
+  constexpr double max_cores = 1e6;
+  constexpr double rounding = 1e-9;
+  return static_cast<unsigned>(std::ceil(std::clamp(cores - rounding, 1.0, max_cores)));
+}
+
 double Scaling::growth(double cores) const {
   if (most <= fewest || cores <= most) return 1;
   const double doublings = std::log2(static_cast<double>(most) / fewest);
@@ -49,11 +55,12 @@ std::optional<Scaling> scaling_of(const Curve& curve) {
 std::vector<Need> needs(const Study& study) {
   std::vector<Need> found;
   if (study.device == "cpu" || !study.demand || study.demand->rate <= 0) return found;
-  const double demand = study.demand->rate;
+  // Even where this machine is too small or too busy to drive an emulated device so fast.
+  const double demand = study.emulated_rate.value_or(study.demand->rate);
   for (const Curve& curve : study.curves) {
     if (!is_candidate(study, curve) || curve.cache != warm_cache) continue;
     if (const auto scaling = scaling_of(curve)) {
-      found.push_back({&curve, *scaling, scaling->cores({demand, demand, demand})});
+      found.push_back({&curve, demand, *scaling, scaling->cores({demand, demand, demand})});
     }
   }
   return found;

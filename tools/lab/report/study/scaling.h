@@ -14,6 +14,9 @@ struct Range {
   double high = 0;
 };
 
+/// At least one, and two and nothing more are two.
+unsigned whole_cores(double cores);
+
 /// What an image cost. At the most threads that were measured its cost holds for more; in the worst
 /// case it grows with each doubling of the threads as much as it did up to there.
 struct Scaling {
@@ -43,6 +46,7 @@ std::optional<Scaling> scaling_of(const Curve& curve);
 /// A format's way to a device's demand.
 struct Need {
   const Curve* curve = nullptr;
+  double demand = 0;  // images/s; of an emulated device its rate
   Scaling scaling;
   Range cores;
 };

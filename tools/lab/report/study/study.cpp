@@ -40,7 +40,7 @@ std::vector<Study> empty_studies(const std::vector<Row>& rows) {
   for (const Row& row : rows) machines.insert(machine_of(row));
   const auto key = [](const Study& one) {
     return std::tuple(one.network.empty(), one.dataset, one.digest, one.network, one.device,
-                      one.precision, one.recipe, one.batch, one.machine);
+                      one.precision, one.recipe, one.batch, one.machine, one.emulates);
   };
   std::map<decltype(key(Study{})), Study> sorted;
   const auto add = [&](const Row& row) {
@@ -58,12 +58,19 @@ std::vector<Study> empty_studies(const std::vector<Row>& rows) {
   }
   std::vector<Study> studies;
   for (auto& [order, study] : sorted) studies.push_back(std::move(study));
+  for (Study& study : studies) {
+    study.has_namesakes =
+        !study.emulates.empty() && std::ranges::any_of(studies, [&](const Study& other) {
+          return other.device == study.device && other.emulates != study.emulates;
+        });
+  }
   return studies;
 }
 
 bool belongs(const Study& study, const Row& row) {
   return shares_supply(study, row) &&
          (row.kind == supply_kind || (row.network == study.network && row.device == study.device &&
+                                      row.emulates.value_or("") == study.emulates &&
                                       row.precision.value_or("") == study.precision));
 }
 
@@ -143,7 +150,9 @@ Study empty_study(const Row& row, const std::string& dataset) {
           .device = row.device.value_or(""),
           .precision = row.precision.value_or(""),
           .recipe = row.recipe,
-          .batch = row.batch};
+          .batch = row.batch,
+          .emulates = row.emulates.value_or(""),
+          .emulated_rate = row.emulated_rate};
 }
 
 std::string plain_path(const Row& row) {
@@ -163,7 +172,8 @@ std::string Study::title() const {
                                        machine.empty() ? "" : ", on " + machine);
   if (network.empty()) return fmt::format("the loader alone{}, {}", on, rest);
   const std::string images = dataset.empty() ? "" : dataset + ", ";
-  return fmt::format("{} on {}{}, {}{}", network, images, device,
+  return fmt::format("{} on {}{}{}, {}{}", network, images, device,
+                     has_namesakes ? " (" + emulates + ")" : "",
                      precision.empty() ? "" : precision + ", ", rest);
 }
 

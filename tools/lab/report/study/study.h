@@ -36,6 +36,9 @@ struct Study {
   std::string recipe;
   std::uint32_t batch = 0;
   std::string machine{};          // "" where all rows come from one
+  std::string emulates{};         // of an emulated device its rate and source, else ""
+  std::optional<double> emulated_rate{};  // images/s
+  bool has_namesakes = false;             // studies of a device of this name at another rate
   std::optional<Point> demand{};  // of feedrate's trainer, or of the only tool there is
   std::vector<Curve> curves{};    // feedrate's come first
 

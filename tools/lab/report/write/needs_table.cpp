@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "tools/lab/report/study/scaling.h"
@@ -15,24 +14,10 @@ constexpr double max_error = 0.1;
 
 /// "13 (12 to 15)"
 std::string cores_cell(const Range& cores) {
-  constexpr double rounding = 1e-9;  // two cores and nothing more are two
-  const auto whole = [](double value) { return std::max(1.0, std::ceil(value - rounding)); };
-  const double likely = whole(cores.likely), low = whole(cores.low), high = whole(cores.high);
-  if (low == high) return fmt::format("{:.0f}", likely);
-  return fmt::format("{:.0f} ({:.0f} to {:.0f})", likely, low, high);
-}
-
-/// images/s of the study's device. An emulated one takes what its rows say first ("5910.0 images/s:
-/// …"), even where this machine is too small or too busy to drive it so fast.
-double demand_of(const Report& report, const Study& study) {
-  for (const Row& row : report.rows) {
-    if (!row.emulates || row.network != study.network || row.device != study.device) continue;
-    double rate = 0;
-    const std::string& text = *row.emulates;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
-    if (error == std::errc() && rate > 0) return rate;
-  }
-  return study.demand->rate;
+  const unsigned likely = whole_cores(cores.likely);
+  const unsigned low = whole_cores(cores.low), high = whole_cores(cores.high);
+  if (low == high) return std::to_string(likely);
+  return fmt::format("{} ({} to {})", likely, low, high);
 }
 
 std::string tried_text(double error, unsigned most) {
@@ -54,8 +39,9 @@ Table needs_table(const Report& report) {
   }
   for (std::size_t i = 0; i < fed.size(); ++i) {
     const Study& study = *fed[i];
-    const double demand = demand_of(report, study);
-    table.heads.push_back(fmt::format("{} on {}", study.network, study.device));
+    table.heads.push_back(fmt::format(
+        "{} on {}{}", study.network, study.device,
+        study.has_namesakes ? fmt::format(" at {}/s", quantity(needs(study).front().demand)) : ""));
     for (const Need& need : needs(study)) {
       const std::string name =
           study.dataset.empty() ? need.curve->format : study.dataset + ", " + need.curve->format;
@@ -66,7 +52,7 @@ Table needs_table(const Report& report) {
         row = table.rows.end() - 1;
       }
       row->cells.resize(i + 1, not_measured);
-      row->cells.push_back(cores_cell(need.scaling.cores({demand, demand, demand})));
+      row->cells.push_back(cores_cell(need.cores));
       if (need.scaling.tried()) {
         error = std::max(error, std::abs(*need.scaling.tried()));
         most = std::max(most, need.scaling.most);

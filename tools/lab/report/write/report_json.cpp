@@ -1,6 +1,7 @@
 #include "tools/console/json_fields.hpp"
 #include "tools/lab/measure/row_fields.h"
 #include "tools/lab/report/study/attribution.h"
+#include "tools/lab/report/study/scaling.h"
 #include "tools/lab/report/write/output.h"
 
 namespace feedrate::tools {
@@ -93,6 +94,25 @@ void for_each_field(const Curve& curve, const Field& field) {
         {"of this curve", Null{"nothing was predicted"}});
 }
 
+template <>
+inline constexpr Heading heading_of<Need>{
+    "need", "The cores of this machine's kind that feed the study's device from one format."};
+
+template <class Field>
+void for_each_field(const Need& need, const Field& field) {
+  const auto whole = [](double cores) { return whole_cores(cores); };
+  field("format", need.curve->format, {"as in the curve"});
+  field("demand", need.demand, {"of the device", Unit{"images/s"}, Digits{3}});
+  field("cores", whole(need.cores.likely), {"for the loader, beside the device's own threads"});
+  field("fewest_cores", whole(need.cores.low), {"if all doubts are in its favour"});
+  field("most_cores", whole(need.cores.high), {"if all are not"});
+  field("measured_threads", need.scaling.most, {"of the supply that they follow from"});
+  field("tried_error_percent",
+        only_if(need.scaling.tried().has_value(), 100 * need.scaling.tried().value_or(0)),
+        {"how much too high that supply is, predicted from the fewest threads", Unit{"%"},
+         Null{"only one number of threads was measured"}, Digits{1}});
+}
+
 namespace {
 
 struct JudgedStudy {
@@ -153,6 +173,10 @@ void for_each_field(const JudgedStudy& judged, const Field& field) {
   field("demand", study.demand,
         {"of feedrate's trainer, or of the only tool measured", Null{"not measured"}});
   field("curves", study.curves, {"one for each format, tool and cache"});
+  field("emulates", unless_empty(study.emulates),
+        {"the rate of an emulated device, and its source", Null{"nothing was emulated"}});
+  field("needs", needs(study),
+        {"cores of this kind by format; empty where the CPU trained or the demand is not known"});
   field("prediction_error", prediction_error(study.curves),
         {"of all curves", Null{"nothing was predicted"}});
   field("attribution", attribute(study), {"where the time of an image goes; empty without demand"});

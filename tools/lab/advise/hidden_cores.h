@@ -1,0 +1,32 @@
+#pragma once
+// Hides cores from this process, to try on this machine what is predicted for larger ones.
+
+#include <memory>
+#include <vector>
+
+namespace feedrate::tools {
+
+/// The processors that remain of `usable`, in the order of `cores`, each of which is the processors of
+/// one core: whole cores first, so that what remains is as the whole is. Pure function.
+std::vector<int> remaining(const std::vector<std::vector<int>>& cores, unsigned usable);
+
+/// While it lives, all threads of this process, and those that they start, run on half of the usable
+/// cores. Threads that other threads start at the same moment may miss that. Where the system refuses,
+/// nothing is hidden.
+class HiddenCores {
+ public:
+  HiddenCores();
+  ~HiddenCores();
+  HiddenCores(const HiddenCores&) = delete;
+  HiddenCores& operator=(const HiddenCores&) = delete;
+
+  /// That remain; 0 where none can be hidden.
+  unsigned seen() const { return seen_; }
+
+ private:
+  struct Before;
+  std::unique_ptr<Before> before_;  // null where nothing is hidden
+  unsigned seen_ = 0;
+};
+
+}  // namespace feedrate::tools

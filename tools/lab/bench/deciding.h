@@ -1,5 +1,6 @@
 #pragma once
-// Whether a bench goes on, because its rounds do not yet tell which formats are slower.
+// Whether a bench goes on, because its rounds do not yet tell which formats are slower, or what the
+// limit is.
 
 #include <chrono>
 #include <optional>

@@ -70,7 +70,8 @@ void for_each_setting(Options& of, const Visit& visit) {
         of.seconds);
   visit({.name = "decide",
          .unit = "S",
-         .sentence = "Time for further rounds while it is undecided which formats are slower",
+         .sentence = "Time for further rounds while it is undecided which formats are slower or "
+                     "what the limit is",
          .range = formats::zero_or_more},
         of.decide);
   visit({.name = "host_cores",

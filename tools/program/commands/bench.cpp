@@ -352,7 +352,7 @@ A CPU trainer uses every core, whatever the number of loader threads. On other d
 demand is measured a second time without copies to the device (compute).
 
 --decide goes on with further rounds, for so many seconds at most, while a format looks
-slower than the best and the rounds do not carry it yet.
+slower than the best, or another limit is possible, and the rounds do not carry it yet.
 
 --emulate feeds devices that are not here at a published rate ('feedrate list rates') or
 a given one: a thread takes batches at that pace and keeps as much of the cores busy as

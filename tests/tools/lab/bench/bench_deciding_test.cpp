@@ -27,6 +27,24 @@ TEST(UnitBenchDeciding, goes_on_while_the_rounds_do_not_carry_a_difference) {
   EXPECT_FALSE(Deciding(60).goes_on(rows({0.0, 0.0, 0.0}))) << "as fast";
 }
 
+/// One format, fed by these shares of the demand in the rounds.
+std::vector<Row> fed(std::vector<double> shares) {
+  std::vector<Row> all{testing::demand(1000), testing::delivered("lmdb", 1, 1000, 5),
+                       testing::supply("lmdb", 1, 900)};
+  all[0].repeats.assign(shares.size(), 1000);
+  all[1].repeats.clear();
+  for (const double share : shares) all[1].repeats.push_back(1000 * share);
+  all[1].images_per_second = all[1].repeats.front();
+  return all;
+}
+
+TEST(UnitBenchDeciding, goes_on_while_another_limit_is_possible) {
+  EXPECT_TRUE(Deciding(60).goes_on(fed({0.5, 0.5}))) << "two rounds say nothing of the noise";
+  EXPECT_FALSE(Deciding(60).goes_on(fed({0.5, 0.51, 0.49}))) << "the loader is the limit";
+  EXPECT_FALSE(Deciding(60).goes_on(fed({1, 1, 0.999}))) << "the trainer is";
+  EXPECT_TRUE(Deciding(60).goes_on(fed({0.92, 0.96, 0.93}))) << "either may be";
+}
+
 TEST(UnitBenchDeciding, ends_with_its_budget) {
   EXPECT_FALSE(Deciding(0).goes_on(rows({0.2, 0.2})));
   Deciding short_one(1e-9);

@@ -151,6 +151,60 @@ std::string others_sentence(const Others& others) {
                      fmt::join(others.undecided, ", "), others.repeats);
 }
 
+/// How many times as large the second is as the first may be; 1 where nothing is known of the noise.
+Interval doubt_of(const std::vector<double>& one, const Point& other) {
+  Point of;
+  of.repeats = one;
+  const std::optional<Interval> ratio = ratio_of(of, other);
+  const double middle = other.rate / median(one);
+  if (!ratio || !(middle > 0)) return {1, 1};
+  return {ratio->low / middle, ratio->high / middle};
+}
+
+std::optional<loader::Rate> times_as_fast(std::optional<loader::Rate> rate, double factor) {
+  if (rate) rate->value *= factor;
+  return rate;
+}
+
+/// The limits, other than the one found, that hold if what was compared with demand was as slow or as
+/// fast as the rounds leave open.
+std::vector<Limit> other_limits(const loader::Verdict& found, const Curve& curve,
+                                const Point& point) {
+  std::vector<Limit> others;
+  if (!curve.demand || curve.demand->rate <= 0) return others;
+  const std::vector<double>& demand = curve.demand->repeats;
+  const Point* const supply = at_threads(curve.supply, point.threads);
+  const Interval certain{1, 1};
+  const Interval of_delivered = doubt_of(demand, point);
+  const Interval of_supply = supply == nullptr ? certain : doubt_of(demand, *supply);
+  const Interval of_compute = curve.compute ? doubt_of(demand, *curve.compute) : certain;
+  for (const double delivered : {of_delivered.low, of_delivered.high}) {
+    for (const double supplied : {of_supply.low, of_supply.high}) {
+      for (const double computed : {of_compute.low, of_compute.high}) {
+        loader::Figures figures = found.figures;
+        figures.delivered = times_as_fast(figures.delivered, delivered);
+        figures.supply = times_as_fast(figures.supply, supplied);
+        figures.compute = times_as_fast(figures.compute, computed);
+        const Limit limit = judge(figures).limit;
+        if (limit != found.limit && std::ranges::find(others, limit) == others.end()) {
+          others.push_back(limit);
+        }
+      }
+    }
+  }
+  return others;
+}
+
+std::string other_limits_sentence(const std::vector<Limit>& limits) {
+  if (limits.empty()) return {};
+  std::vector<std::string> names;
+  for (const Limit limit : limits) names.emplace_back(name(limit));
+  return fmt::format(
+      " Within the noise of the rounds, the limit may be another ({}); bench --decide goes on "
+      "until they tell.",
+      fmt::join(names, ", "));
+}
+
 StudyVerdict choice(const Candidate& chosen) {
   StudyVerdict verdict;
   verdict.format = chosen.curve->format;
@@ -218,6 +272,9 @@ StudyVerdict judge(const Study& study) {
   if (!advice.empty()) verdict.details = " " + advice;
   if (!any_format) verdict.details += equals_sentence(best);
   verdict.details += others_sentence(others);
+  verdict.other_limits = other_limits(found, *curve, *point);
+  verdict.details += other_limits_sentence(verdict.other_limits);
+  verdict.few_rounds = point->repeats.size() < min_rounds;
   verdict.undecided = !others.undecided.empty();
   return verdict;
 }

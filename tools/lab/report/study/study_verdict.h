@@ -21,6 +21,8 @@ struct StudyVerdict {
   std::optional<double> stall;       // percent of training time
   std::vector<std::string> as_good;  // other formats that are as fast
   bool undecided = false;            // a format looks slower, but the rounds do not carry that
+  std::vector<loader::Limit> other_limits;  // that the noise of the rounds leaves
+  bool few_rounds = false;                  // too few to tell anything of the noise
 
   /// Why, for a reader who has seen the answer.
   std::string reason() const { return finding + details; }

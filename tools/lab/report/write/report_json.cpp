@@ -141,6 +141,9 @@ void for_each_field(const Answer& answer, const Field& field) {
   field("answer", verdict.answer, {"`1 loader thread is enough; best format: lmdb × raw`"});
   field("reason", verdict.reason(), {"the figures behind it"});
   field("limit", name(verdict.limit), {"what the limit is"});
+  std::vector<std::string> others;
+  for (const loader::Limit one : verdict.other_limits) others.emplace_back(name(one));
+  field("other_limits", others, {"limits that the noise of the rounds does not rule out"});
   field("format", unless_empty(verdict.format), {"chosen format", Null{"no row is of loading"}});
   field("threads", verdict.threads, {"chosen number"});
   field("images_per_second", verdict.rate,

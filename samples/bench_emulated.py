@@ -7,7 +7,7 @@
               dataset and format: at most 5 % off in the median, 12 % at the most
     real      rates delivered to the CPU trainer, and to one that is emulated at its own rate: at most 3 % off
     limits    slow storage, a quota, few cores, few threads and nothing, planted in turns with an emulated
-              device: 20 of 20 named
+              device, 20 times each: all named
 
 The first two need a quiet machine. Photographs, CIFAR-10 and MNIST are real where $FEEDRATE_DATA has them, made
 otherwise. Leaves the datasets in DIR (default build/bench-emulated) and a line of JSON for each table in
@@ -101,7 +101,7 @@ def real(here, options):
 
 
 def limits(here, options):
-    return {"limits": lambda: emulated.limits(here, 20, "imagenet/recordio", "imagenet/lmdb-raw")}
+    return {"limits": lambda: emulated.limits(here, 20 * len(emulated.NAMES), "imagenet/recordio", "imagenet/lmdb-raw")}
 
 
 TABLES = {"hidden": hidden, "real": real, "limits": limits}

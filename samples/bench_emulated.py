@@ -37,7 +37,7 @@ KEPT = {"lmdb": ["--to", "lmdb"], "recordio": ["--to", "recordio"], "tfrecord": 
 PACKED = {"recordio-packed": ["--to", "recordio", "--encode", "packed"],
           "lmdb-packed": ["--to", "lmdb", "--encode", "packed"],
           "lmdb-raw": ["--to", "lmdb", "--encode", "raw"]}
-IMAGES = {"imagenet": ("imagenet-train", 64, KEPT | PACKED), "cifar10": ("cifar", 256, KEPT),
+IMAGES = {"imagenet": ("imagenet-train", 64, KEPT | PACKED), "cifar10": ("cifar-train", 256, KEPT),
           "mnist": ("none", 256, KEPT)}
 
 

@@ -19,6 +19,9 @@ struct ProductEngine {
   /// The time of a call, measured once for this shape; absent where nothing was measured.
   std::optional<float> milliseconds{};
   std::string fallback{};  // why a faster engine was expected; "": none was
+  /// Engines whose results were measured to be wrong, each with how wrong; empty where the choice was
+  /// kept from an earlier one.
+  std::vector<std::string> passed_over{};
 };
 
 }  // namespace feedrate::trainer

@@ -98,6 +98,8 @@ void for_each_field(const ProductEngine& engine, const Field& field) {
         {"of a call, measured once for this shape", Unit{"ms"}, Null{"not measured"}});
   field("fallback", unless_empty(engine.fallback),
         {"why a faster engine was expected", Null{"none was"}});
+  field("passed_over", engine.passed_over,
+        {"engines whose results were measured to be wrong, and by how much"});
 }
 
 template <class Field>

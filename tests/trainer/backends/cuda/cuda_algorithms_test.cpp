@@ -159,7 +159,12 @@ TEST_P(CudaAlgorithms, one_that_fails_when_run_is_passed_over) {
 TEST_P(CudaAlgorithms, one_that_does_not_compute_what_it_says_is_passed_over) {
   tell_fastest(other);
   setenv("FEEDRATE_EMULATED_ROUNDS", "8", 1);
-  EXPECT_EQ(train_a_step("fp32").step, only(one, step_of_all));
+  const Used used = train_a_step("fp32");
+  EXPECT_EQ(used.step, only(one, step_of_all));
+  const ProductEngine& engine = used.engines.front();
+  ASSERT_EQ(engine.passed_over.size(), 1U);
+  EXPECT_TRUE(engine.passed_over[0].ends_with(" times what rounding explains"))
+      << engine.passed_over[0];
   EXPECT_EQ(train_a_step("tf32").step, only(other, step_of_all)) << "there it may";
   EXPECT_EQ(train_a_step("bf16").step, only(other, step_of_all)) << "16 bits are not rounded";
   setenv("XDG_CACHE_HOME", "/dev/null", 1);

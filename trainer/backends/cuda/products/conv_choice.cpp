@@ -27,6 +27,13 @@ bool uses_tensor_cores(const ConvEngine& engine) {
   return std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != engine.notes.end();
 }
 
+/// "1.3 times", "40 times", "infinitely many times".
+std::string times_of(double error) {
+  if (!std::isfinite(error)) return "infinitely many times";
+  const long long tenths = std::llround(std::min(error, 1e15) * 10);
+  return join(tenths / 10, tenths < 100 ? join(".", tenths % 10) : "", " times");
+}
+
 /// A choice among the engines that cuDNN offers for a convolution, of the batch or of parts of it.
 class Choice {
  public:
@@ -104,9 +111,9 @@ class Choice {
     if (!wrong_ || (wrong_->parts == parts_ && error < wrong_->error)) {
       wrong_ = {name, parts_, error};
     }
-    const std::string times =
-        std::isfinite(error) ? join(std::llround(std::min(error, 1e15))) : "infinitely many";
-    throw Error(join("engine ", name, " errs by ", times, " times what rounding explains"));
+    const std::string problem = join(name, " errs by ", times_of(error), " what rounding explains");
+    chosen_.passed_over.push_back(problem);
+    throw Error(join("engine ", problem));
   }
 
   /// Better than none, and told; not kept. Throws Error where it does not work a second time.

@@ -145,10 +145,10 @@ double allowed(const Sample& sample, ValueType type, Arithmetic arithmetic) {
   // A chain of n sums errs by some 0.3 √n; a transform (Winograd's) by some tens.
   double share = ulp * (2 * std::sqrt(sample.terms) + 64);
   if (type == ValueType::fp32 && arithmetic == Arithmetic::tensor_cores) {
-    // Factors have 10 bits. A tensor core cuts off what it adds 8 products to, so that a chain errs
-    // to one side: an H200 lost 0.9 to 1.4 times 2^-27 of the size a term, over 200,704 and 802,816
-    // terms.
-    share += 0x1p-10 + 0x1p-26 * sample.terms;
+    // Each factor is cut off to 10 bits. A tensor core cuts off what it adds 8 products to, so that
+    // a chain errs to one side: an H200 lost 0.9 to 1.4 times 2^-27 of the size a term, over 200,704
+    // and 802,816 terms.
+    share += 2 * 0x1p-10 + 0x1p-26 * sample.terms;
   }
   const double rounds = type == ValueType::bf16 ? 0x1p-8 : type == ValueType::fp16 ? 0x1p-11 : 0;
   constexpr double smallest_half = 0x1p-24;

@@ -23,8 +23,10 @@ EngineTimer::EngineTimer(const Context& context, const ConvShape& shape)
       y_(shape.y_bytes(), "a convolution's output"),
       begin_(make_event(0)),
       end_(make_event(0)) {
-  for (const DeviceMemory* tensor : {&x_, &filter_, &y_})
-    fill_randomly(context, shape.type, *tensor);
+  std::uint64_t seed = 0;
+  for (const DeviceMemory* tensor : {&x_, &filter_, &y_}) {
+    fill_randomly(context, shape.type, ++seed, *tensor);
+  }
 }
 
 void EngineTimer::try_out(ConvExecution& execution) {

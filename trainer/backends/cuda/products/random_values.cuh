@@ -6,7 +6,8 @@
 
 namespace feedrate::trainer::cuda {
 
-/// Random values in ±1, over and over. Returns when they are there.
-void fill_randomly(const Context& context, ValueType type, const DeviceMemory& memory);
+/// Random values in ±1, over and over; others for each `seed`. Returns when they are there.
+void fill_randomly(const Context& context, ValueType type, std::uint64_t seed,
+                   const DeviceMemory& memory);
 
 }  // namespace feedrate::trainer::cuda

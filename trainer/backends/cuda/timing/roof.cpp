@@ -39,7 +39,7 @@ double best_seconds(const Context& context, const Once& once) {
 
 DeviceMemory random_matrix(const Context& context, std::size_t bytes) {
   DeviceMemory memory(bytes, "matrices");
-  fill_randomly(context, context.values(), memory);
+  fill_randomly(context, context.values(), 1, memory);
   return memory;
 }
 

@@ -113,7 +113,7 @@ def milliseconds(torch, run, runs=12):
     return least
 
 
-def engines(torch, cudnn, handle, asked, count):
+def engines(torch, cudnn, handle, asked, count, end):
     """(milliseconds, whether all runs gave the same bits) of the first engines that run."""
     graph = asked.graph
     graph.validate()
@@ -121,7 +121,7 @@ def engines(torch, cudnn, handle, asked, count):
     graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
     found = []
     for plan in range(graph.get_execution_plan_count()):
-        if len(found) == count:
+        if len(found) == count or time.monotonic() > end:
             break
         try:
             graph.build_plan_at_index(plan)
@@ -153,7 +153,7 @@ def main():
         print(reason, file=sys.stderr)
         return ABSENT
     began = time.monotonic()
-    ran, kept, longer, left = {}, {}, {}, 0
+    ran, kept, longer, without, left = {}, {}, {}, {}, 0
     for shape, (count, behind_norm) in shapes().items():
         if time.monotonic() - began > seconds:
             left += 1
@@ -169,14 +169,18 @@ def main():
             least = {}
             for kind in (plain, *fused):
                 most = PLAIN_ENGINES if kind == plain else FUSED_ENGINES
-                found = engines(torch, cudnn, handle, Asked(torch, cudnn, handle, kind, shape, batch), most)
+                asked = Asked(torch, cudnn, handle, kind, shape, batch)
+                found = engines(torch, cudnn, handle, asked, most, began + seconds)
                 ran[kind] = ran.get(kind, 0) + len(found)
                 kept[kind] = kept.get(kind, 0) + sum(same for _, same in found)
                 least[kind] = min((took for took, _ in found), default=None)
-                if kind != plain and least[kind] is not None:
+                if kind != plain and None in (least[kind], least[plain]):
+                    without[kind] = without.get(kind, 0) + 1
+                elif kind != plain:
                     more = least[kind] - least[plain] - own[plain]
                     longer[kind] = longer.get(kind, 0) + times * more
     print(json.dumps({"engines": ran, "with the same bits": kept, "shapes left": left,
+                      "shapes without an engine": without,
                       "ms a step longer": {kind: round(more, 3) for kind, more in longer.items()}}))
     return 0
 

@@ -44,8 +44,8 @@ class Decoder:
         self._planar = settings.planar
         self._type = {"u8": torch.uint8, "f32": torch.float32, "f16": torch.float16}[settings.pixels]
         # On the device: PyTorch multiplies by 1 / x where x is a number of the processor's, which has other bits.
-        means, deviations = (torch.tensor(by, device=device) for by in (settings.means, settings.deviations))
-        self._means, self._deviations = means, deviations
+        self._means = torch.tensor(settings.means, dtype=torch.float32, device=device)
+        self._deviations = torch.tensor(settings.deviations, dtype=torch.float32, device=device)
         index = torch.cuda.current_device() if device is None or device.index is None else device.index
         self._native = _native.DeviceDecoder(plugin(), index, batch_size)
 
@@ -56,7 +56,12 @@ class Decoder:
         self._native.decode(packed._native, pixels.data_ptr(), stream.cuda_stream)
         if self._type != torch.uint8:  # each step rounds once, as it does on the processor
             pixels = pixels.float().sub_(self._means).div_(self._deviations).to(self._type)
-        return pixels.permute(0, 3, 1, 2).contiguous() if self._planar else pixels
+        if not self._planar:
+            return pixels
+        # A view of one channel counts as contiguous whatever its strides: it gets those of planes, too.
+        count, height, width, channels = pixels.shape
+        planes = torch.empty((count, channels, height, width), dtype=self._type, device=self._device)
+        return planes.copy_(pixels.permute(0, 3, 1, 2))
 
     def wait(self) -> None:
         """Raises where the device found damage."""

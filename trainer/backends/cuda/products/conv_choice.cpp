@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/base/error.h"
@@ -27,11 +28,12 @@ bool uses_tensor_cores(const ConvEngine& engine) {
   return std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != engine.notes.end();
 }
 
-/// "1.3 times", "40 times", "infinitely many times".
-std::string times_of(double error) {
-  if (!std::isfinite(error)) return "infinitely many times";
-  const long long tenths = std::llround(std::min(error, 1e15) * 10);
-  return join(tenths / 10, tenths < 100 ? join(".", tenths % 10) : "", " times");
+/// "67 2=0 errs by 1.3 times what rounding explains"; from ten times on without decimals.
+std::string error_of_engine(std::string_view name, double error) {
+  const auto tenths = std::isfinite(error) ? std::llround(std::min(error, 1e15) * 10) : 0;
+  const std::string times = join(tenths / 10, tenths < 100 ? join(".", tenths % 10) : "");
+  return join(name, " errs by ", std::isfinite(error) ? times : "infinitely many",
+              " times what rounding explains");
 }
 
 /// A choice among the engines that cuDNN offers for a convolution, of the batch or of parts of it.
@@ -111,17 +113,17 @@ class Choice {
     if (!wrong_ || (wrong_->parts == parts_ && error < wrong_->error)) {
       wrong_ = {name, parts_, error};
     }
-    const std::string problem = join(name, " errs by ", times_of(error), " what rounding explains");
-    chosen_.passed_over.push_back(problem);
-    throw Error(join("engine ", problem));
+    chosen_.passed_over.push_back(error_of_engine(name, error));
+    throw Error(join("engine ", chosen_.passed_over.back()));
   }
 
   /// Better than none, and told; not kept. Throws Error where it does not work a second time.
   void take_wrong() {
-    const std::string why = problem_;
     take_named(wrong_->name);
     if (!call_) refuse();
-    chosen_.fallback = why;
+    const std::string own = error_of_engine(wrong_->name, wrong_->error);
+    std::erase(chosen_.passed_over, own);
+    chosen_.fallback = join("engine ", own);
   }
 
   /// Takes the cached engine only if cuDNN still offers it: the file does not say whether an engine

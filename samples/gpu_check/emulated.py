@@ -25,7 +25,7 @@ CASES = {name: (RECIPE, BATCH)
          for name in ("imagenet", "imagenet-jpeg", "imagenet-packed", "imagenet-raw")}
 ROUNDS = 2
 SECONDS = 0.8
-# A prediction that misses by more is none.
+# A step fails where predictions are off by more.
 MAX_MEDIAN, MAX_WORST = 5, 12  # percent
 
 

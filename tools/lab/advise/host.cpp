@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "formats/base/bytes.h"
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
 #include "formats/base/random.h"
@@ -56,7 +57,7 @@ std::optional<double> storage_rate(std::span<const fs::path> files, std::uint64_
                                    double seconds) {
   const std::vector<Opened> opened = open_past_cache(files);
   if (opened.empty()) return std::nullopt;
-  block = (std::clamp<std::uint64_t>(block, 1, max_block) + alignment - 1) / alignment * alignment;
+  block = round_up(std::clamp<std::uint64_t>(block, 1, max_block), alignment);
   std::atomic<std::uint64_t> bytes = 0;
   std::atomic<bool> refused = false;
   const Stopwatch stopwatch;

@@ -22,7 +22,7 @@ struct Permit {
   bool always = true;
 };
 
-/// The images of which permits are told.
+/// What is known of the images that move through the machine.
 struct Moved {
   std::uint64_t images = 0;       // of the whole dataset
   std::uint64_t batch_bytes = 0;  // of an image in a batch

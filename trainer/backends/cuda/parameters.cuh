@@ -69,8 +69,8 @@ class FlatParameters {
   /// The gradients that products write in 16 bits; null in fp32. An update can read them here.
   const void* narrow_gradients() const { return narrow_gradients_.data(); }
 
-  /// Queues the widening of these: of those in `floats` floats of the flat buffer from `begin` on.
-  /// Call it before anything else reads gradients().
+  /// Queues the widening of those for the `floats` floats of the flat buffer from `begin` on. Call
+  /// it before anything but an update reads gradients().
   void widen(const Context& context, std::size_t begin, std::size_t floats) const;
   void widen(const Context& context) const { widen(context, 0, floats_); }
 

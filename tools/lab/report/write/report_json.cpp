@@ -100,12 +100,12 @@ inline constexpr Heading heading_of<Need>{
 
 template <class Field>
 void for_each_field(const Need& need, const Field& field) {
-  const auto whole = [](double cores) { return whole_cores(cores); };
   field("format", need.curve->format, {"as in the curve"});
   field("demand", need.demand, {"of the device", Unit{"images/s"}, Digits{3}});
-  field("cores", whole(need.cores.likely), {"for the loader, beside the device's own threads"});
-  field("fewest_cores", whole(need.cores.low), {"if all doubts are in its favour"});
-  field("most_cores", whole(need.cores.high), {"if all are not"});
+  field("cores", whole_cores(need.cores.likely),
+        {"for the loader, beside the device's own threads"});
+  field("fewest_cores", whole_cores(need.cores.low), {"if all doubts are in its favour"});
+  field("most_cores", whole_cores(need.cores.high), {"if all are not"});
   field("measured_threads", need.scaling.most, {"of the supply that they follow from"});
   field("tried_error_percent",
         only_if(need.scaling.tried().has_value(), 100 * need.scaling.tried().value_or(0)),

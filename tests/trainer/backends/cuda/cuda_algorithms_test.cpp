@@ -25,11 +25,9 @@ class CudaAlgorithms : public CudaParity {
   }
   void TearDown() override {
     CudaParity::TearDown();
-    unsetenv("FEEDRATE_EMULATED_FASTEST");
-    unsetenv("FEEDRATE_EMULATED_BROKEN");
-    unsetenv("FEEDRATE_EMULATED_ROUNDS");
-    unsetenv("FEEDRATE_EMULATED_BROKEN_AFTER");
-    unsetenv("FEEDRATE_EMULATED_IMAGES");
+    for (const char* name : {"FASTEST", "BROKEN", "ROUNDS", "IDLE", "BROKEN_AFTER", "IMAGES"}) {
+      unsetenv(join("FEEDRATE_EMULATED_", name).c_str());
+    }
   }
 
   fs::path file() const { return directory_.path() / "feedrate" / "algorithms.txt"; }
@@ -170,6 +168,21 @@ TEST_P(CudaAlgorithms, one_that_does_not_compute_what_it_says_is_passed_over) {
   setenv("XDG_CACHE_HOME", "/dev/null", 1);
   setenv("FEEDRATE_EMULATED_ROUNDS", "7", 1);
   EXPECT_EQ(train_a_step("fp32").step, only(other, step_of_all)) << "nothing is measured";
+}
+
+// The one before has left right results in the same memory.
+TEST_P(CudaAlgorithms, one_that_writes_nothing_is_passed_over) {
+  setenv("FEEDRATE_EMULATED_IDLE", "8", 1);
+  tell_fastest(other);
+  const std::string idle = "7 2=4 14=3 errs by infinitely many times what rounding explains";
+  for (const char* precision : {"fp32", "bf16"}) {
+    const Used used = train_a_step(precision);
+    EXPECT_EQ(used.step[other], 0U) << precision;
+    EXPECT_EQ(used.engines.front().passed_over, std::vector{idle}) << precision;
+  }
+  setenv("FEEDRATE_EMULATED_ROUNDS", "79", 1);
+  write("");
+  EXPECT_EQ(train_a_step("fp32").step[other], 0U) << "all are wrong, others less";
 }
 
 TEST_P(CudaAlgorithms, where_none_computes_what_it_says_the_best_is_taken_and_told) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "formats/base/random.h"
@@ -240,7 +241,7 @@ double error_of(const Context& context, const ConvShape& shape, ConvDirection di
       whole.terms += each->terms;
     }
     const double error = std::abs(whole.found - whole.exact);
-    if (!std::isfinite(error)) return error;
+    if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
     worst = std::max(worst, error / allowed(whole, shape.type, arithmetic));
   }
   return worst;

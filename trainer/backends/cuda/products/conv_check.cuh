@@ -8,7 +8,7 @@ namespace feedrate::trainer::cuda {
 
 /// The largest error of some results, as a multiple of what rounding explains: up to 1 for an
 /// engine that multiplies unrounded values (10 bits of mantissa where `arithmetic` is that of
-/// tensor cores and values are fp32) and sums in fp32 in any order. Inf or NaN for such results.
+/// tensor cores and values are fp32) and sums in fp32 in any order. Infinite where a result is Inf or NaN.
 /// `buffers` hold what the direction has read and written; the tensors are whole. Waits for
 /// context.compute().
 double error_of(const Context& context, const ConvShape& shape, ConvDirection direction,

@@ -106,7 +106,7 @@ class Choice {
 
   /// Throws Error if the engine fails, or if its results are not what it says.
   void try_out(EngineTimer& timer, const ConvEngine& engine, ConvExecution& execution) {
-    timer.try_out(execution);
+    timer.try_out(execution, direction_);
     const double error = timer.error(part_of(shape_, parts_), direction_, arithmetic_);
     if (error <= 1) return;
     const std::string name = engine.name + text_of_parts(parts_);

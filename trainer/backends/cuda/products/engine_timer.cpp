@@ -29,13 +29,33 @@ EngineTimer::EngineTimer(const Context& context, const ConvShape& shape)
   }
 }
 
-void EngineTimer::try_out(ConvExecution& execution) {
+void EngineTimer::try_out(ConvExecution& execution, ConvDirection direction) {
   if (execution.workspace() > workspace_.bytes()) {
     workspace_ = {};  // the old one first: there may not be room for both
     workspace_ = DeviceMemory(execution.workspace(), "a convolution's workspace");
   }
+  constexpr int nan_byte = 0xff;  // of all value types
+  const DeviceMemory& to = result(direction);
+  check(cudaMemsetAsync(to.data(), nan_byte, to.bytes(), context_.compute()), "cudaMemsetAsync");
+  wait();  // run() may throw, and the memory may go then
   run(execution);
+  wait();
+}
+
+void EngineTimer::wait() const {
   check(cudaStreamSynchronize(context_.compute()), "cudaStreamSynchronize");
+}
+
+const DeviceMemory& EngineTimer::result(ConvDirection direction) const {
+  switch (direction) {
+    case ConvDirection::forward:
+      return y_;
+    case ConvDirection::data:
+      return x_;
+    case ConvDirection::filters:
+      break;
+  }
+  return filter_;
 }
 
 double EngineTimer::error(const ConvShape& part, ConvDirection direction,

@@ -12,8 +12,9 @@ class EngineTimer {
   /// Throws Error if there is no memory for the tensors.
   EngineTimer(const Context& context, const ConvShape& shape);
 
-  /// Runs it once. Throws Error if the engine fails.
-  void try_out(ConvExecution& execution);
+  /// Runs it once, on results that are NaN before: what it leaves out is seen. Throws Error if the
+  /// engine fails.
+  void try_out(ConvExecution& execution, ConvDirection direction);
   /// What try_out() has computed, beside sums in fp64 (conv_check.cuh). `part`: of the shape.
   double error(const ConvShape& part, ConvDirection direction, Arithmetic arithmetic) const;
   /// The best of several runs, in milliseconds; of one, if that is hopeless beside `to_beat`. 0:
@@ -22,6 +23,8 @@ class EngineTimer {
 
  private:
   ConvBuffers buffers() const { return {x_.data(), filter_.data(), y_.data(), workspace_.data()}; }
+  void wait() const;
+  const DeviceMemory& result(ConvDirection direction) const;
   void run(ConvExecution& execution) { execution.run(context_.cudnn(), buffers()); }
 
   const Context& context_;

@@ -52,9 +52,11 @@ class RandomBatch {
   const Batch& batch() const { return batch_; }
   Batch& batch() { return batch_; }
   std::vector<std::int32_t>& labels() { return labels_; }
+  /// Images of one grey.
+  void fill(std::uint8_t value) { std::fill(pixels_.begin(), pixels_.end(), value); }
   /// Overwrites the batch, as a loader does with a slot that was given back.
   void spoil() {
-    std::fill(pixels_.begin(), pixels_.end(), std::uint8_t{77});
+    fill(77);
     std::fill(labels_.begin(), labels_.end(), 0);
   }
 

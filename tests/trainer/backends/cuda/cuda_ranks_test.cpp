@@ -111,9 +111,11 @@ class CudaRanks : public CudaParity {
   }
 
   std::unique_ptr<Session> session_of(Communicator* communicator, std::uint32_t batch,
-                                      const Graph& graph = CudaRanks::graph()) const {
+                                      const Graph& graph = CudaRanks::graph(),
+                                      const std::string& precision = "fp32") const {
     SessionOptions wanted = options();
     wanted.communicator = communicator;
+    wanted.precision = precision;
     auto session = cuda_->compile(make_plan(graph, batch), wanted);
     initialise(*session, 3);
     return session;
@@ -144,6 +146,11 @@ class CudaRanks : public CudaParity {
     waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "the other rank failed";
     munmap(memory, sizeof(Shared));
+  }
+
+  static Share half_of(const RandomBatch& images, const ForkedRank& rank) {
+    const std::uint32_t all = images.batch().count, first = (all + 1) / 2;
+    return rank.rank() == 0 ? Share(images, 0, first) : Share(images, first, all - first);
   }
 
   // Eight images in most steps; seven in one, so that only one rank has a whole batch; five in one.
@@ -186,10 +193,7 @@ TEST_P(CudaRanks, two_learn_what_one_learns_from_the_same_batches) {
       const auto two = session_of(&rank, 4);
       for (std::uint64_t step = 0; step < steps; ++step) {
         const RandomBatch images(graph(), images_of(step), step);
-        const std::uint32_t first = (images_of(step) + 1) / 2;
-        const Share mine = rank.rank() == 0 ? Share(images, 0, first)
-                                            : Share(images, first, images_of(step) - first);
-        two->upload(mine.batch());
+        two->upload(half_of(images, rank).batch());
         two->train_step(settings, step);
         const Metrics found = two->take_metrics();
         EXPECT_EQ(found.images, images_of(step));
@@ -203,6 +207,82 @@ TEST_P(CudaRanks, two_learn_what_one_learns_from_the_same_batches) {
       EXPECT_EQ(emulated_counts().graphs - graphs, *capture == '\0' ? steps - 3 : 0);
     });
   }
+}
+
+TEST_P(CudaRanks, two_in_16_bits_learn_what_one_learns) {
+  constexpr double near = 2e-2;
+  constexpr std::uint64_t steps = 6;
+  for (const std::string precision : {"bf16", "fp16"}) {
+    const LossScale kept{.scale = 256};  // one that is halved would leave out a step
+    const auto one = session_of(nullptr, 8, graph(), precision);
+    one->set_loss_scale(kept);
+    std::vector<double> alone;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      one->upload(RandomBatch(graph(), images_of(step), step).batch());
+      one->train_step(settings, step);
+      alone.push_back(one->take_metrics().loss_sum);
+    }
+    as_two([&](ForkedRank& rank) {
+      const auto two = session_of(&rank, 4, graph(), precision);
+      two->set_loss_scale(kept);
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        const RandomBatch images(graph(), images_of(step), step);
+        two->upload(half_of(images, rank).batch());
+        two->train_step(settings, step);
+        EXPECT_NEAR(two->take_metrics().loss_sum / alone[step], 1, near) << precision;
+      }
+      for (std::size_t p = 0; p < graph().parameters.size(); ++p) {
+        const std::vector<float> mine = two->parameter(p);
+        if (graph().parameters[p].shape.size() > 1) {  // biases start at 0 and stay small
+          EXPECT_LT(relative_difference(mine, one->parameter(p)), near)
+              << precision << ", " << graph().parameters[p].name;
+        }
+        const std::size_t some = std::min<std::size_t>(200, mine.size());
+        std::vector<double> sum(mine.data(), mine.data() + some);
+        const std::vector<double> own = sum;
+        rank.sum(sum);
+        for (std::size_t i = 0; i < own.size(); ++i) EXPECT_EQ(sum[i], 2 * own[i]);
+      }
+    });
+  }
+}
+
+// Only one rank's filters have gradients that fp16 does not hold: the other's image is black.
+TEST_P(CudaRanks, an_overflow_of_one_in_a_convolution_leaves_the_step_out_on_both) {
+  as_two([&](ForkedRank& rank) {
+    const auto session = session_of(&rank, 4, graph(), "fp16");
+    session->set_loss_scale({.scale = 1U << 14, .good_steps = 3});
+    // Small outputs of the convolution and large weights behind it: its gradients alone are large.
+    const auto grow = [&](std::size_t p, float times) {
+      std::vector<float> values = session->parameter(p);
+      for (float& value : values) value *= times;
+      session->set_parameter(p, values);
+    };
+    grow(0, 0.02F);
+    grow(2, 30);
+    const auto parameters = [&] {
+      std::vector<std::vector<float>> all;
+      for (std::size_t p = 0; p < graph().parameters.size(); ++p) {
+        all.push_back(session->parameter(p));
+      }
+      return all;
+    };
+    const auto before = parameters();
+    RandomBatch images(graph(), 4, 1);
+    images.fill(rank.rank() == 0 ? 0 : 255);
+    session->upload(images.batch());
+    session->train_step(settings, 0);
+    session->wait();
+    for (std::size_t p = 0; p < graph().parameters.size(); ++p) {
+      EXPECT_EQ(std::ranges::all_of(session->gradient(p), [](float g) { return std::isfinite(g); }),
+                p != 0)
+          << graph().parameters[p].name;
+    }
+    EXPECT_EQ(session->loss_scale()->scale, 1U << 13);
+    EXPECT_EQ(session->loss_scale()->good_steps, 0U);
+    EXPECT_FALSE(session->divergence());
+    EXPECT_EQ(parameters(), before);
+  });
 }
 
 // A network with a norm, whose running statistics no rank may change on its own.

@@ -236,6 +236,8 @@ class InteropDataLoader(unittest.TestCase):
         ):
             with self.assertRaisesRegex(ValueError, expected):
                 self.loader(**options, decode="device")
+        with self.assertRaisesRegex(ValueError, "^decode: expected 'full', 'scaled' or 'device', found 'gpu'$"):
+            self.loader(decode="gpu")
 
     def test_without_the_plug_in_the_loader_says_so_at_once(self):
         with emulated_gpu() as device, unittest.mock.patch("feedrate._torch_decoder.places", lambda: []):

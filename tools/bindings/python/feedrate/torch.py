@@ -174,6 +174,8 @@ class DataLoader(Generic[T]):
         holds = {"order": order, "weights": weights, "groups": groups, "draws": draws, "rank": rank, "ranks": ranks}
         given |= {name: value for name, value in holds.items() if value is not None}
         given |= {"recipe": recipe, "batch": batch_size}
+        if decode not in ("full", "scaled", "device"):
+            raise ValueError(f"decode: expected 'full', 'scaled' or 'device', found {reprlib.repr(decode)}")
         self._decodes = decode == "device"
         if not self._decodes:
             given["decode"] = decode

@@ -45,26 +45,47 @@ std::vector<std::string> names_to_ask_for(const std::string& file) {
   return {names.begin(), names.end()};
 }
 
-std::vector<RemoteFile> files_at(const RemotePlace& place) {
+Listing listing_of(const RemotePlace& place) {
   const Origin& origin = *place.origin;
   const bool lists = place.file.empty() || origin.lists_cheaply();
-  std::vector<RemoteFile> files =
-      lists ? origin.list() : find_all(origin, names_to_ask_for(place.file));
+  Listing listing =
+      lists ? origin.list() : Listing{find_all(origin, names_to_ask_for(place.file)), {}};
   const bool is_file = !place.file.empty() && place.file.find('{') == std::string::npos;
-  if (is_file && std::ranges::find(files, place.file, &RemoteFile::name) == files.end()) {
+  if (is_file &&
+      std::ranges::find(listing.files, place.file, &RemoteFile::name) == listing.files.end()) {
     fail(origin.shown() + place.file, origin.absence(place.file));
   }
-  if (files.empty()) fail(origin.shown() + place.file, "there are no objects here");
-  return files;
+  if (!place.file.empty()) listing.directories.clear();
+  if (listing.files.empty() && listing.directories.empty()) {
+    fail(origin.shown() + place.file, "there are no objects here");
+  }
+  return listing;
+}
+
+// Directories beside no dataset are the classes of a folder, or hold datasets.
+void expect_no_folder(const fs::path& path, const std::vector<std::string>& directories) {
+  const auto knows = [&](const Container* row) { return row->knows(path); };
+  if (directories.empty() || std::ranges::any_of(all_containers(), knows)) return;
+  constexpr std::size_t most_shown = 3;
+  std::string some;
+  for (std::size_t i = 0; i < std::min(most_shown, directories.size()); ++i)
+    some += join(i == 0 ? "" : ", ", directories[i]);
+  fail(path, "holds no dataset, but directories (", some,
+       directories.size() > most_shown ? join(", … ", directories.size(), " in all") : "",
+       "): name one that holds a dataset; a folder of images by class is not read from a server, "
+       "where each image is an object to find: copy it here, and 'feedrate convert dataset' makes "
+       "recordio of it, which is");
 }
 
 }  // namespace
 
 UrlFiles files_of_url(std::string_view url, const RemoteSettings& settings) {
   const RemotePlace place = locate_url(url, settings);
-  UrlFiles files{std::make_shared<const StandIn>(place.origin, files_at(place), settings), {}};
+  const Listing listing = listing_of(place);
+  UrlFiles files{std::make_shared<const StandIn>(place.origin, listing.files, settings), {}};
   files.path = files.stand_in->directory();
   if (!place.file.empty()) files.path /= place.file;
+  expect_no_folder(files.path, listing.directories);
   return files;
 }
 

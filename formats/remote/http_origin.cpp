@@ -53,12 +53,11 @@ std::vector<std::string> names_linked(std::string_view page) {
     std::string_view name = link;
     name = name.substr(0, name.find_first_of("?#"));
     if (name.starts_with("./")) name.remove_prefix(2);
-    if (name.empty() || name.find('/') != std::string_view::npos || name.starts_with(".."))
-      continue;
+    if (name.empty() || name.starts_with("..")) continue;
     names.push_back(percent_decoded(name));
   }
   std::erase_if(names, [](const std::string& name) {
-    return name.find('/') != std::string::npos || name.find('\0') != std::string::npos;
+    return name.find('/') < name.size() - 1 || name.find('\0') != std::string::npos;
   });
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -75,14 +74,24 @@ HttpRequest HttpOrigin::request(const std::string& name) const {
   return {url.text()};
 }
 
-std::vector<RemoteFile> HttpOrigin::list() const {
+Listing HttpOrigin::list() const {
   const HttpAnswer answer = http_get([&] { return request(""); }, shown(), max_page);
   if (answer.status != 200) fail(shown(), refusal(answer));
   if (!answer.content_type.starts_with("text/html")) {
     fail(shown(), "expected a list of files as HTML, found ", answer.content_type,
          "; name a file, or files by a pattern such as train-{000000..000099}.tar");
   }
-  return find_all(*this, names_linked(answer.body));
+  Listing listing;
+  std::vector<std::string> files;
+  for (std::string& name : names_linked(answer.body)) {
+    if (!name.ends_with('/')) {
+      files.push_back(std::move(name));
+    } else if (name != "/") {
+      listing.directories.push_back(name.substr(0, name.size() - 1));
+    }
+  }
+  listing.files = find_all(*this, files);
+  return listing;
 }
 
 HttpAnswer HttpOrigin::first_byte(const std::string& name) const {

@@ -17,7 +17,7 @@ class HttpOrigin final : public Origin {
   std::string shown() const override;
   HttpRequest request(const std::string& name) const override;
   /// Read from the index page that the server shows for a directory (nginx's autoindex, Apache, Python).
-  std::vector<RemoteFile> list() const override;
+  Listing list() const override;
   /// Servers forbid what there is not, too (S3 does so to whoever may not list): nothing is found then.
   std::optional<RemoteFile> find(const std::string& name) const override;
   std::string absence(const std::string& name) const override;
@@ -29,7 +29,8 @@ class HttpOrigin final : public Origin {
   Url directory_;
 };
 
-/// The names of files that a page links to in its own directory: in "href", without a slash.
+/// The names of files that a page links to in its own directory, in "href", and of directories: these end
+/// with a slash.
 std::vector<std::string> names_linked(std::string_view page);
 
 }  // namespace feedrate::formats

@@ -56,7 +56,8 @@ RemotePlace locate_s3(const Url& url, const RemoteSettings& settings) {
   const auto [prefix, file] = split(path);
   if (!file.empty() && file.find('{') == std::string::npos) {
     auto below = std::make_shared<S3Origin>(url.host, path + "/", settings.endpoint);
-    if (!below->list().empty()) return {below, ""};
+    const Listing listing = below->list();
+    if (!listing.files.empty() || !listing.directories.empty()) return {below, ""};
   }
   return {std::make_shared<S3Origin>(url.host, prefix, settings.endpoint), file};
 }

@@ -18,6 +18,12 @@ struct RemoteFile {
   ObjectVersion version;
 };
 
+/// What lies directly below an origin.
+struct Listing {
+  std::vector<RemoteFile> files;
+  std::vector<std::string> directories;  // their names, without slashes
+};
+
 /// Any thread.
 class Origin {
  public:
@@ -27,8 +33,8 @@ class Origin {
   virtual std::string shown() const = 0;
   /// A request for the object of this name, valid for some minutes.
   virtual HttpRequest request(const std::string& name) const = 0;
-  /// All objects directly below the origin. Throws Error when the server cannot list them.
-  virtual std::vector<RemoteFile> list() const = 0;
+  /// Throws Error when the server makes no list.
+  virtual Listing list() const = 0;
   /// Size and version of one object; nothing where there is none. Throws Error for other answers.
   virtual std::optional<RemoteFile> find(const std::string& name) const = 0;
   /// Why find() and list() do not know this object, as a sentence.

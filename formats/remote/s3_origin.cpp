@@ -69,8 +69,8 @@ HttpRequest S3Origin::request(const std::string& name) const {
   return signed_request("GET", prefix_ + name, {});
 }
 
-std::vector<RemoteFile> S3Origin::list() const {
-  std::vector<RemoteFile> files;
+Listing S3Origin::list() const {
+  Listing listing;
   std::string token;
   do {
     Query query = {{"list-type", "2"}, {"delimiter", "/"}, {"prefix", prefix_}};
@@ -89,7 +89,13 @@ std::vector<RemoteFile> S3Origin::list() const {
         if (!key.starts_with(prefix_) || !size) throw Error("an object lacks its key or its size");
         const std::string name(key.substr(prefix_.size()));
         if (name.empty() || name.find('/') != std::string::npos) continue;
-        files.push_back({name, {*size, quoted(xml_text(object.child("ETag"))), {}}});
+        listing.files.push_back({name, {*size, quoted(xml_text(object.child("ETag"))), {}}});
+      }
+      for (const pugi::xml_node& below : page.children("CommonPrefixes")) {
+        std::string_view name = xml_text(below.child("Prefix"));
+        if (!name.starts_with(prefix_) || !name.ends_with('/')) continue;
+        name.remove_prefix(prefix_.size());
+        listing.directories.emplace_back(name.substr(0, name.size() - 1));
       }
       token = xml_text(page.child("NextContinuationToken"));
       if (xml_text(page.child("IsTruncated")) != "true") token.clear();
@@ -97,7 +103,7 @@ std::vector<RemoteFile> S3Origin::list() const {
       fail(shown(), "the server's list cannot be read: ", error.what());
     }
   } while (!token.empty());
-  return files;
+  return listing;
 }
 
 std::optional<RemoteFile> S3Origin::find(const std::string& name) const {

@@ -19,7 +19,7 @@ class S3Origin final : public Origin {
 
   std::string shown() const override;
   HttpRequest request(const std::string& name) const override;
-  std::vector<RemoteFile> list() const override;
+  Listing list() const override;
   std::optional<RemoteFile> find(const std::string& name) const override;
   std::string absence(const std::string&) const override { return "there is no such object"; }
   bool lists_cheaply() const override { return true; }

@@ -42,6 +42,11 @@ class UnitRemoteS3 : public UnitRemote {
               "<IsTruncated>true</IsTruncated><NextContinuationToken>more</NextContinuationToken>";
         }
       }
+      if (request.path.find("prefix=tree/") != std::string::npos) {
+        for (const char* name : {"cat", "dog"}) {
+          page += join("<CommonPrefixes><Prefix>tree/", name, "/</Prefix></CommonPrefixes>");
+        }
+      }
       return {.status = 200, .body = page + "</ListBucketResult>"};
     });
   }
@@ -67,6 +72,14 @@ TEST_F(UnitRemoteS3, a_list_may_leave_out_the_quotes_of_an_etag) {
   write("recordio");
   etag_in_list_ = "v1";
   EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set/"), 2), local());
+}
+
+TEST_F(UnitRemoteS3, a_folder_of_classes_is_refused_with_the_reason) {
+  write("recordio");
+  for (const char* name : {"/tree/", "/tree"}) {
+    expect_error([&] { (void)open_dataset(bucket() + name); },
+                 {"/tree/", "holds no dataset, but directories (cat, dog): "});
+  }
 }
 
 TEST_F(UnitRemoteS3, refusals_tell_no_secret) {

@@ -51,7 +51,8 @@ TEST(UnitUrl, the_links_of_a_page_are_names_of_its_own_directory) {
       "<a href=\"a%2Fb\">z</a><a href=\"..%2Fx\">w</a><a href=\"t&amp;t.tar\">t</a><a "
       "href=\"?C=N\">s</a>"
       "<a href=\"./d.tar\">d</a><a href=";
-  EXPECT_EQ(names_linked(page), (std::vector<std::string>{"a.tar", "b c.tar", "d.tar", "t&t.tar"}));
+  EXPECT_EQ(names_linked(page),
+            (std::vector<std::string>{"a.tar", "b c.tar", "d.tar", "sub/", "t&t.tar"}));
 }
 
 }  // namespace

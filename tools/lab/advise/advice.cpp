@@ -10,6 +10,7 @@
 #include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
 #include "tools/lab/advise/published_rate_fields.h"
+#include "tools/lab/advise/server_fields.h"
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
@@ -125,6 +126,7 @@ std::string Advice::text() const {
     text += is_fed(now) ? "No other format would deliver more.\n"
                         : "No conversion that was tried would deliver clearly more.\n";
   }
+  if (reading) text += "\n" + wrapped(reading->text(), 0, advice_page_columns) + "\n";
   if (bill) text += "\n" + wrapped(bill->text(), 0, advice_page_columns) + "\n";
   text += fmt::format("\n{}: {}, recipe {}, batches of {}\n", dataset, counted(images, "image"),
                       recipe, batch);
@@ -315,30 +317,6 @@ void for_each_field(const FedAll& all, const Field& field) {
 }
 
 template <>
-inline constexpr Heading heading_of<Bill>{
-    "bill", "What an epoch asks of the server, and what that costs in USD."};
-
-template <class Field>
-void for_each_field(const Bill& bill, const Field& field) {
-  constexpr std::string_view no_price = "no price is known";
-  field("requests", bill.requests, {"of an epoch: one for each image"});
-  field("bytes", bill.bytes, {"of an epoch"});
-  field("blocks", bill.blocks, {"requests in place of them, once, with a cache that holds all"});
-  field("bytes_per_second", bill.bytes_per_second(),
-        {"that the predicted rate needs", Unit{"B/s"}, Digits{0}});
-  field("seconds_per_request", bill.seconds_per_request,
-        {"measured, on average", Unit{"s"}, Null{"nothing was fetched"}, Digits{6}});
-  field("connections", bill.connections(),
-        {"under way on average at that rate", Null{"nothing was fetched"}, Digits{1}});
-  field("thousand_requests_price", bill.prices.thousand_requests, {"USD", Null{no_price}});
-  field("gigabyte_price", bill.prices.gigabyte, {"USD", Null{no_price}});
-  field("price", bill.price(), {"of an epoch, USD", Null{no_price}});
-  field("price_with_cache", bill.price_with_cache(),
-        {"of all epochs together, USD", Null{no_price}});
-  field("price_source", unless_empty(bill.price_source), {"whose prices they are", Null{no_price}});
-}
-
-template <>
 inline constexpr Heading heading_of<Advice>{"advise", "What `feedrate advise` prints."};
 
 template <class Field>
@@ -358,6 +336,8 @@ void for_each_field(const Advice& advice, const Field& field) {
         {"whether the trainer runs on the loader's cores"});
   field("feeding", advice.feeding ? std::optional(fed_all(advice)) : std::nullopt,
         {"what --for asks", Null{"it was not given"}});
+  field("reading", advice.reading,
+        {"how to read it", Null{"the dataset is on this machine"}});
   field("bill", advice.bill,
         {"what an epoch asks of the server", Null{"the dataset is on this machine"}});
   field("now", Predicted{advice.present, advice.now}, {"the dataset as it is"});

@@ -9,6 +9,7 @@
 #include "tools/lab/advise/bill.h"
 #include "tools/lab/advise/feeding.h"
 #include "tools/lab/advise/prediction.h"
+#include "tools/lab/advise/reading.h"
 
 namespace feedrate::tools {
 
@@ -38,6 +39,7 @@ struct Advice {
   std::string network;             // that is fed; "" where there is none
   std::optional<Feeding> feeding;  // of devices that are not here: --for
   std::optional<Bill> bill;        // of a dataset on a server
+  std::optional<Reading> reading;  // of the same
 
   /// The alternative that delivers most; among equals the one with the fewest threads, then bytes.
   /// Null when no gain exceeds its doubt.

@@ -52,6 +52,7 @@ struct AdviseRequest {
 constexpr unsigned rounds = 3;
 constexpr double shortest_slice = 0.1;  // seconds
 constexpr double seconds_of_storage = 0.5;
+constexpr double seconds_of_blocks = 1;
 
 bool trains_here(const AdviseRequest& options) {
   return !options.training.model.network.empty() && options.devices.empty();
@@ -197,6 +198,9 @@ Advice advise(const AdviseRequest& options) {
   advice.now = predict(advice.present, advice.consumer);
   if (advice.present.remote) {
     advice.bill = bill_of(options, advice, remote_counts().since(before));
+    note("measuring blocks from the server");
+    advice.reading = choose_reading(advice.present, advice.now, advice.consumer, advice.images,
+                                    block_rate(*dataset, seconds_of_blocks));
   }
 
   const std::uint64_t memory = machine_memory_mib() << 20;
@@ -288,10 +292,11 @@ with what uncertainty. --for asks how many cores like these would feed devices t
 not here, from rates that others have published ('feedrate list rates'), or from your
 own; which part of this machine (cores, memory bandwidth, storage, network) would be the
 first limit; and how far the same prediction is off where half of the cores here are hidden
-for a moment. Of a URL it also tells what an epoch asks of the server, and what that costs: at prices
-of S3 Standard in us-east-1 for s3://, or those of --request-price and --transfer-price. The
-converted images are in memory when they are measured, as a
-dataset is that fits there. Your files are not changed.)",
+for a moment. Of a URL it also says whether to read it where it lies, through a cache by blocks
+(--cache-dir, --shuffle-blocks) or from a copy, by what the server gave; what an epoch asks of
+the server, and what that costs: at prices of S3 Standard in us-east-1 for s3://, or those of
+--request-price and --transfer-price. The converted images are in memory when they are
+measured, as a dataset is that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20
   feedrate advise data/imagenet/train --recipe imagenet-train --network resnet50 --for h100x8

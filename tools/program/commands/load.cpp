@@ -72,6 +72,7 @@ Fields start_of(const LoadRequest& options, const LoaderOptions& settings, const
 
 LoadReport load(const LoadRequest& options) {
   const GracefulStop graceful;
+  const RemoteCounts fetched_before = remote_counts();  // opening may fetch all, into a cache
   const auto [dataset, picks] = open_data(options.path, options.order, shuffles(options.settings));
   const LoaderSetup setup = set_up(options.settings, *dataset, picks.get(), Spelling::shell);
   const Recipe& augment = *setup.recipe;
@@ -95,7 +96,6 @@ LoadReport load(const LoadRequest& options) {
   loaded.decode = options.decode;
   loaded.skips = settings.bad.policy == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
-  const RemoteCounts fetched_before = remote_counts();
   {
     Loader loader(*dataset, augment, settings);
     loaded.crop_index_problem = loader.crop_index_problem();
@@ -226,9 +226,7 @@ void check_options(LoadRequest& options, bool given_epochs) {
   const OrderRequest& order = options.order;
   const bool drawn = !order.weights.empty() || !order.groups.empty();
   if (drawn) check_drawn(settings, Spelling::shell);
-  if (drawn || !order.order.empty() || !order.mix.empty()) {
-    check_picked(settings, Spelling::shell);
-  }
+  if (picks(order)) check_picked(settings, Spelling::shell);
   check_device_decode(options.decode, options.device.name, settings.pixels);
   if (options.decode == Decode::device && settings.layout == PixelLayout::planar) {
     throw Error("--decode device needs --layout nhwc");

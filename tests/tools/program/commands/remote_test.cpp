@@ -35,6 +35,12 @@ class CommandsRemote : public ::testing::Test {
   }
   std::string url() const { return server_.url() + "/set/"; }
   std::string local() const { return (root_ / "set").string(); }
+  /// Of ranges.
+  void slow_down(std::chrono::milliseconds delay = 100ms) {
+    server_.set_faults([=](const ServedRequest& request) {
+      return request.headers.contains("range") ? Fault{.delay = delay} : Fault{};
+    });
+  }
 
   TempDirectory root_;
   RangeServer server_{root_.path()};
@@ -175,14 +181,50 @@ TEST_F(CommandsRemote, a_cache_is_read_in_place_of_the_server_and_cleared) {
   EXPECT_EQ(feedrate({"cache", local()}).code, exit_failed);
 }
 
+TEST_F(CommandsRemote, what_opening_brings_into_a_cache_is_counted) {
+  const Said said = feedrate({"load", url(), "--batch", "8", "--json", "--no-digest", "--cache-dir",
+                              (root_ / "cache").string()});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  const auto remote = json::parse(said.output).at("remote");
+  EXPECT_GE(remote.at("requests"), 1);
+  EXPECT_GE(remote.at("bytes"), std::filesystem::file_size(root_ / "set" / "data.rec"));
+}
+
 TEST_F(CommandsRemote, the_network_is_told_as_the_limit) {
-  server_.set_faults([](const ServedRequest& request) {
-    return request.headers.contains("range") ? Fault{.delay = 100ms} : Fault{};
-  });
+  slow_down();
   const Said said = feedrate({"load", url(), "--batch", "4", "--connections", "1", "--emulate",
                               "1000", "--no-digest", "--threads", "2"});
   EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
       << said.output << said.errors;
+}
+
+TEST_F(CommandsRemote, so_it_is_of_a_training) {
+  slow_down();
+  const Said said = feedrate({"train", url(), "--network", "mlp", "--recipe", "none", "--batch", "4",
+                              "--connections", "1", "--threads", "2", "--steps", "10"});
+  EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
+      << said.output << said.errors;
+}
+
+// Each range takes 4 ms: 250 images or 250 blocks of a MiB a second, at most.
+TEST_F(CommandsRemote, advise_chooses_how_to_read) {
+  write_dataset(container("recordio"), png_codec, root_ / "large", make_examples({200, 200, 3}, 48));
+  slow_down(4ms);
+  const auto advised = [&](const char* target, const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "advise", server_.url() + "/large/", "--target", target, "--connections", "1", "--batch", "2",
+        "--seconds", "0.1"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Said said = feedrate(words);
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return said.output;
+  };
+  const std::string at_rest = advised("20", {}), hurried = advised("100000", {});
+  EXPECT_NE(at_rest.find("Read it where it lies"), std::string::npos) << at_rest;
+  EXPECT_NE(hurried.find("copy it to this machine first"), std::string::npos) << hurried;
+  const auto reading = json::parse(advised("600", {"--json"})).at("reading");
+  EXPECT_EQ(reading.at("way"), "blocks") << reading;
+  EXPECT_EQ(reading.at("shuffle_blocks"), 19) << reading;
 }
 
 TEST_F(CommandsRemote, advise_tells_the_bill) {

@@ -1,0 +1,115 @@
+#include "tools/lab/advise/reading.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "formats/io/late_bytes.h"
+#include "formats/remote/cache.h"
+#include "formats/remote/settings.h"
+#include "formats/remote/stand_in.h"
+#include "tools/console/text.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+constexpr std::uint64_t block_bytes = CachedObject::block_bytes;
+
+/// What the consumer takes, or what the threads would give that never wait for the server.
+double wanted_of(const Variant& present, const Consumer& consumer) {
+  const Supply& most = present.at_max;
+  const double worked = most.decode + most.augment;
+  const double ready = worked > 0 ? std::max(1U, most.threads) / worked : most.rate();
+  return std::min(consumer.demand, std::max(ready, most.rate()));
+}
+
+struct Block {
+  std::shared_ptr<LateBytes> file;
+  Bytes part;
+};
+
+/// Of all files, in a random order. A file's last, shorter one is left out.
+std::vector<Block> blocks_of(const Dataset& dataset) {
+  std::vector<Block> blocks;
+  for (const std::filesystem::path& file : dataset.info().files) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) continue;
+    const auto late = late_bytes_of({status.st_dev, status.st_ino});
+    if (!late) continue;
+    for (std::uint64_t at = 0; at + block_bytes <= late->map().size(); at += block_bytes)
+      blocks.push_back({late, late->map().subspan(at, block_bytes)});
+  }
+  std::shuffle(blocks.begin(), blocks.end(), std::mt19937_64(1));
+  return blocks;
+}
+
+}  // namespace
+
+Reading choose_reading(const Variant& present, const Prediction& now, const Consumer& consumer,
+                       std::uint64_t images, std::optional<double> block_bytes_per_second) {
+  const double image_bytes =
+      std::max(1.0, static_cast<double>(present.bytes) /
+                        static_cast<double>(std::max<std::uint64_t>(1, images)));
+  Reading reading{.wanted = wanted_of(present, consumer), .full = now.delivered};
+  reading.block_images =
+      static_cast<std::uint64_t>(std::ceil(static_cast<double>(block_bytes) / image_bytes));
+  if (block_bytes_per_second) {
+    reading.blocks = *block_bytes_per_second / image_bytes;
+    reading.seconds_to_copy = static_cast<double>(present.bytes) / *block_bytes_per_second;
+  }
+  if (now.verdict.limit != loader::Limit::network) return reading;
+  const bool enough =
+      reading.blocks && *reading.blocks * (1 + loader::min_tolerance) >= reading.wanted;
+  reading.way = enough ? Way::blocks : Way::copy;
+  return reading;
+}
+
+std::string Reading::text() const {
+  if (way == Way::full) {
+    return "Read it where it lies, shuffled among all: the server is not the limit.";
+  }
+  const std::string found =
+      fmt::format("One request a sample, the server gives {} of the {} images/s wanted",
+                  quantity(full), quantity(wanted));
+  const std::string by_blocks =
+      blocks ? fmt::format("; by blocks of 1 MiB it gave as many bytes as {}", quantity(*blocks))
+             : "";
+  if (way == Way::blocks) {
+    return fmt::format("{}{}: read it with --cache-dir and --shuffle-blocks {}.", found, by_blocks,
+                       block_images);
+  }
+  const std::string takes =
+      seconds_to_copy ? fmt::format(", which takes about {}", duration_text(*seconds_to_copy)) : "";
+  return fmt::format("{}{}: copy it to this machine first{}.", found, by_blocks, takes);
+}
+
+std::optional<double> block_rate(const Dataset& dataset, double seconds) {
+  const RemoteSettings& settings = remote_settings();
+  if (!dataset.info().is_remote() || settings.cache_dir) return std::nullopt;
+  const std::vector<Block> blocks = blocks_of(dataset);
+  // What is read ahead is bounded: a block beyond that would be fetched only when it is held.
+  const std::size_t ahead =
+      std::clamp<std::size_t>(settings.read_ahead_bytes / block_bytes / 2, 1, settings.connections);
+  std::size_t asked = 0, taken = 0;
+  double took = 0;
+  const auto start = std::chrono::steady_clock::now();
+  while (taken < blocks.size() && took < seconds) {
+    for (; asked < std::min(blocks.size(), taken + ahead); ++asked)
+      blocks[asked].file->ask(blocks[asked].part);
+    const Held held = hold(blocks[taken++].part);
+    took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  dataset.info().stand_in->let_go();
+  if (taken == 0) return std::nullopt;
+  return static_cast<double>(taken * block_bytes) / took;
+}
+
+}  // namespace feedrate::tools

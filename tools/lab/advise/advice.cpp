@@ -336,8 +336,7 @@ void for_each_field(const Advice& advice, const Field& field) {
         {"whether the trainer runs on the loader's cores"});
   field("feeding", advice.feeding ? std::optional(fed_all(advice)) : std::nullopt,
         {"what --for asks", Null{"it was not given"}});
-  field("reading", advice.reading,
-        {"how to read it", Null{"the dataset is on this machine"}});
+  field("reading", advice.reading, {"how to read it", Null{"the dataset is on this machine"}});
   field("bill", advice.bill,
         {"what an epoch asks of the server", Null{"the dataset is on this machine"}});
   field("now", Predicted{advice.present, advice.now}, {"the dataset as it is"});

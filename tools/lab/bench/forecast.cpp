@@ -19,8 +19,8 @@ bool is_supply_of(const Row& row, const Row& point) {
   return row.kind == supply_kind && row.tool == point.tool && row.digest == point.digest &&
          row.dataset == point.dataset && row.format == point.format && row.codec == point.codec &&
          row.decode == point.decode && row.recipe == point.recipe && row.batch == point.batch &&
-         row.cache == point.cache && row.servers == point.servers && row.threads &&
-         row.images_per_second > 0;
+         row.cache == point.cache && row.servers == point.servers &&
+         row.shuffle_blocks == point.shuffle_blocks && row.threads && row.images_per_second > 0;
 }
 
 Supply supply_of(const Row& row, unsigned threads) {

@@ -138,6 +138,7 @@ std::string Peers::cannot(const Row& point) {
     return join("the adapter of ", point.tool, what...);
   };
   if (point.decode != full_decode) return adapter_does(" decodes JPEGs in full");
+  if (point.shuffle_blocks) return adapter_does(" keeps no blocks together in a shuffle");
   const Way way(point.tool);
   if (point.kind == supply_kind && !way.name.empty()) {
     return join(point.tool, " loads as ", way.framework, " does");

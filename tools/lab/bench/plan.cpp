@@ -150,6 +150,7 @@ class Planner {
       row.format = dataset.format;
       row.codec = dataset.codec;
       row.servers = servers_of(row, options_.remote);
+      if (options_.shuffle_blocks != 0) row.shuffle_blocks = options_.shuffle_blocks;
       for (const std::string& decode : distinct(options_.decodes)) {
         row.decode = decode;
         if (!decodes(row)) continue;
@@ -304,6 +305,7 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
   add("--seconds", fmt::format("{}", options.seconds), "--seed", std::to_string(options.seed));
   if (row.threads) add("--threads", std::to_string(*row.threads));
   if (row.cache == cold_cache) add("--cold");
+  if (row.shuffle_blocks) add("--shuffle-blocks", std::to_string(*row.shuffle_blocks));
   if (row.decode != full_decode) add("--decode", row.decode);
   if (emulation) {
     add("--emulate", fmt::format("{}", emulation->images_per_second));
@@ -318,6 +320,9 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
     add("--compute-threads", std::to_string(row.compute_threads.value_or(0)));
     if (is_trainer_alone(row.kind)) add("--resident");
     if (row.kind == compute_kind) add("--no-upload");
+    // A rate does not depend on it, and what learns nothing cannot diverge: a published learning rate
+    // is not for every batch and precision.
+    add("--lr", "0");
   }
   for (std::string& word : server_words(options.remote)) words.push_back(std::move(word));
   add("--", row.dataset);  // a name may begin with a dash
@@ -347,7 +352,7 @@ bool same_point(const Row& a, const Row& b) {
   const bool same_source =
       is_trainer_alone(a.kind) ||
       (a.format == b.format && a.codec == b.codec && a.decode == b.decode && a.cache == b.cache &&
-       a.threads == b.threads && a.servers == b.servers &&
+       a.threads == b.threads && a.servers == b.servers && a.shuffle_blocks == b.shuffle_blocks &&
        (as_utf8(a.dataset) == as_utf8(b.dataset) || same_place(a.dataset, b.dataset)));
   return same_work && same_source;
 }

@@ -40,6 +40,7 @@ struct BenchOptions {
   double seconds = 2;  // of each repeat
   double decide = 0;   // seconds of further rounds, as long as differences are undecided
   std::uint64_t seed = 1;
+  std::uint64_t shuffle_blocks = 0;
   formats::RemoteSettings remote;
 };
 

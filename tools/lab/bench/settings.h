@@ -81,6 +81,8 @@ void for_each_setting(Options& of, const Visit& visit) {
         of.host_cores);
   visit(formats::row_of(device, device.compute_threads), of.compute_threads);
   visit(loader::seed_row, of.seed);
+  const loader::LoaderSettings loader;
+  visit(formats::row_of(loader, loader.shuffle_blocks), of.shuffle_blocks);
   for_each_setting(of.remote, visit);
 }
 

@@ -124,7 +124,10 @@ std::string identity_of(const Dataset* dataset) {
 
 /// What the first epoch holds: all picks, or so many all over it that there is time for them.
 std::string order_of(const TrainingRequest& request, const Opened& opened) {
-  if (!opened.picks) return "every image once";
+  if (!opened.picks) {
+    const std::uint64_t block = request.feed.loader.shuffle_blocks;
+    return join("every image once", block == 0 ? "" : join(", in blocks of ", block));
+  }
   constexpr std::uint64_t probes = std::uint64_t{1} << 24;
   const std::uint64_t size = opened.picks->size();
   std::uint64_t print = 0;

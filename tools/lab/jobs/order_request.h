@@ -22,6 +22,11 @@ struct OrderRequest {
   std::uint64_t draws = 0;        // samples in an epoch of weights or of a mix; 0: all there are
 };
 
+/// Whether an epoch holds what was asked for, and not every sample once.
+inline bool picks(const OrderRequest& request) {
+  return !request.order.empty() || !request.weights.empty() || !request.groups.empty() ||
+         !request.mix.empty();
+}
 /// The file of the weights, if they are in one.
 std::vector<std::filesystem::path> weight_files(const OrderRequest& request);
 /// Throw Error for texts that mean no groups or no mix, whatever the dataset.

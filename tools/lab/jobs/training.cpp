@@ -127,6 +127,7 @@ class Training {
                      .epoch = start_.epoch,
                      .position = start_.batch * opened_.recipe.batch};
     options.order.last = steps_.last;
+    options.order.block = request_.feed.loader.shuffle_blocks;
     options.order.picks = opened_.picks.get();
     if (opened_.picks) options.order.shuffle = opened_.picks->needs_shuffle();
     return options;

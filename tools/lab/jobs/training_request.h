@@ -28,7 +28,8 @@ struct TrainingRequest {
   };
   /// How batches reach the trainer.
   struct Feed {
-    /// Of these: threads, pixels (wherever images are decoded), the crop index and bad samples.
+    /// Of these: threads, pixels (wherever images are decoded), blocks of the shuffle, the crop
+    /// index and bad samples.
     loader::LoaderSettings loader{.threads = 1};
     Decode decode = Decode::full;
     bool resident = false;  // repeat a few batches held in memory

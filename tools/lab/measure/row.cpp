@@ -43,7 +43,9 @@ std::string format_and_codec(const Row& row) {
   const std::string_view how = row.decode == scaled_decode   ? ", scaled"
                                : row.decode == device_decode ? ", decoded on the device"
                                                              : "";
-  return join(row.format, " × ", row.codec, how, row.servers ? ", " + *row.servers : "");
+  return join(row.format, " × ", row.codec, how,
+              row.shuffle_blocks ? join(", blocks of ", *row.shuffle_blocks) : "",
+              row.servers ? ", " + *row.servers : "");
 }
 
 Description describe_rows() { return description_of(Row{}); }

@@ -63,6 +63,7 @@ struct Row {
   std::uint32_t batch = 0;
   std::string cache{warm_cache};
   std::optional<std::string> servers;       // settings other than usual, of a dataset's URL
+  std::optional<std::uint64_t> shuffle_blocks;  // of so many images; absent: none
   std::optional<unsigned> threads;          // of the loader; absent where none is at work
   std::optional<unsigned> compute_threads;  // of the trainer; absent for supply
   std::optional<unsigned> workers_seen;     // loader threads that did some of the work
@@ -84,7 +85,7 @@ struct Row {
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
 double spread_percent(const Row& row);
 /// "lmdb × raw", "lmdb × jpeg, scaled", "lmdb × packed, decoded on the device",
-/// "recordio × jpeg, --cache-dir cache"
+/// "recordio × jpeg, blocks of 64, --cache-dir cache"
 std::string format_and_codec(const Row& row);
 
 /// One line of results.jsonl, without the newline.

@@ -53,6 +53,9 @@ void for_each_field(RowType& row, const Field& field) {
   field("servers", row.servers,
         {"settings of a dataset's URL, as options: `--connections 8`, `--cache-dir DIR`, …",
          Absent{"the dataset is no URL, or all are as usual"}});
+  field("shuffle_blocks", row.shuffle_blocks,
+        {"neighbours that a shuffle keeps together", Unit{"images"},
+         Absent{"samples were shuffled among all; demand and compute"}});
   field("emulates", row.emulates,
         {"images/s of the emulated device and their source", Absent{"nothing was emulated"}});
   field("emulated_rate", row.emulated_rate,

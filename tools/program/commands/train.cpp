@@ -48,13 +48,15 @@ int run_train(TrainRequest& options) {
 /// itself.
 void check_forward(const TrainingRequest& request) {
   if (request.mode == Mode::train) return;
-  if (request.feed.loader.on_bad != BadPolicy::fail)
-    throw Error(join("--on-bad is for --mode train, not --mode ", name(request.mode)));
+  const auto refuse = [&](std::string_view option) {
+    throw Error(join("--", option, " is for --mode train, not --mode ", name(request.mode)));
+  };
+  if (request.feed.loader.on_bad != BadPolicy::fail) refuse("on-bad");
+  if (request.feed.loader.shuffle_blocks != 0) refuse("shuffle-blocks");
   LogPaths files = request.files.logs;
   files.insert({{"checkpoint", request.files.checkpoint}, {"val", request.validation.path}});
   for (const auto& [option, file] : files) {
-    if (file.empty()) continue;
-    throw Error(join("--", option, " is for --mode train, not --mode ", name(request.mode)));
+    if (!file.empty()) refuse(option);
   }
 }
 
@@ -81,6 +83,7 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
       throw CLI::RequiredError("--network or --preset");
     check_forward(request);
     check_features(request);
+    if (picks(request.data.order)) check_picked(request.feed.loader, Spelling::shell);
     if (!request.data.recipe.empty()) {
       check({.recipe = request.data.recipe, .decode = size_of(request.feed.decode)},
             Spelling::shell);
@@ -103,7 +106,8 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
          "And keep two of them on the device: no copies to it")
       ->needs("--resident");
   LoaderSettings& loader = request.feed.loader;
-  add_settings(app, loader, {&loader.crop_index, &loader.on_bad, &loader.bad_budget});
+  add_settings(app, loader,
+               {&loader.shuffle_blocks, &loader.crop_index, &loader.on_bad, &loader.bad_budget});
   app.add_flag("--cold", request.data.cold,
                "Drop the dataset from the page cache first, to read from disk")
       ->excludes("--resident");

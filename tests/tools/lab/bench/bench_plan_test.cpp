@@ -234,6 +234,22 @@ TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_too
   testing::expect_error([&] { check_decodes(options); }, {"works on pixels"});
 }
 
+TEST(UnitBenchPlan, blocks_of_a_shuffle_are_another_point_of_what_loads) {
+  BenchOptions options = two_threads();
+  const auto usual = plan_bench(options, two_datasets, 4);
+  options.shuffle_blocks = 64;
+  const auto blocks = plan_bench(options, two_datasets, 4);
+  ASSERT_EQ(blocks.size(), usual.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool loads = blocks[i].row.kind == supply_kind || blocks[i].row.kind == delivered_kind;
+    const auto words = blocks[i].command(options);
+    EXPECT_EQ(same_point(blocks[i].row, usual[i].row), !loads);
+    EXPECT_EQ(std::ranges::count(words, "--shuffle-blocks"), loads ? 1 : 0);
+    EXPECT_EQ(blocks[i].title().find(", blocks of 64") != std::string::npos, loads)
+        << blocks[i].title();
+  }
+}
+
 TEST(UnitBenchPlan, compute_is_measured_without_copies_to_the_device) {
   BenchOptions options = two_threads();
   options.devices = {"cuda"};
@@ -247,6 +263,9 @@ TEST(UnitBenchPlan, compute_is_measured_without_copies_to_the_device) {
   const auto words = point.command(options);
   EXPECT_EQ(std::ranges::count(words, "--resident"), 1);
   EXPECT_EQ(std::ranges::count(words, "--no-upload"), 1);
+  const auto rate = std::ranges::find(words, "--lr");
+  ASSERT_LT(rate + 1, words.end());
+  EXPECT_EQ(rate[1], "0") << "training could diverge while it is measured";
   feedrate::tools::Row elsewhere = point.row;
   elsewhere.dataset = "b";
   EXPECT_TRUE(same_point(point.row, elsewhere));

@@ -200,20 +200,23 @@ TEST_F(CommandsRemote, the_network_is_told_as_the_limit) {
 
 TEST_F(CommandsRemote, so_it_is_of_a_training) {
   slow_down();
-  const Said said = feedrate({"train", url(), "--network", "mlp", "--recipe", "none", "--batch", "4",
-                              "--connections", "1", "--threads", "2", "--steps", "10"});
+  const Said said = feedrate({"train", url(), "--network", "mlp", "--recipe", "none", "--batch",
+                              "4", "--connections", "1", "--threads", "2", "--steps", "10"});
   EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
       << said.output << said.errors;
 }
 
 // Each range takes 4 ms: 250 images or 250 blocks of a MiB a second, at most.
 TEST_F(CommandsRemote, advise_chooses_how_to_read) {
-  write_dataset(container("recordio"), png_codec, root_ / "large", make_examples({200, 200, 3}, 48));
+  write_dataset(container("recordio"), png_codec, root_ / "large",
+                make_examples({200, 200, 3}, 48));
   slow_down(4ms);
   const auto advised = [&](const char* target, const std::vector<std::string>& more) {
-    std::vector<std::string> words{
-        "advise", server_.url() + "/large/", "--target", target, "--connections", "1", "--batch", "2",
-        "--seconds", "0.1"};
+    std::vector<std::string> words{"advise",        server_.url() + "/large/",
+                                   "--target",      target,
+                                   "--connections", "1",
+                                   "--batch",       "2",
+                                   "--seconds",     "0.1"};
     words.insert(words.end(), more.begin(), more.end());
     const Said said = feedrate(words);
     EXPECT_EQ(said.code, exit_done) << said.errors;

@@ -213,6 +213,38 @@ TEST_F(CommandsTrain, bad_samples_follow_the_policy) {
       << forward.errors;
 }
 
+TEST_F(CommandsTrain, a_shuffle_may_keep_blocks_together) {
+  const std::string half = at("half");
+  const auto learnt = [&](const std::string& block, const std::string& steps,
+                          std::vector<std::string> more = {}) {
+    const std::string file = at("after" + steps);
+    more.insert(more.end(), {"--batch", "50", "--shuffle-blocks", block, "--steps", steps,
+                             "--checkpoint", file});
+    train(more);
+    const std::string bytes = formats::read_text(file);
+    std::filesystem::rename(file, half);
+    return bytes;
+  };
+  const std::string whole = learnt("4", "6", {"--threads", "0"});
+  EXPECT_EQ(learnt("4", "6", {"--threads", "2"}), whole);
+  EXPECT_NE(learnt("0", "6"), whole);
+  learnt("4", "3");
+  EXPECT_EQ(learnt("4", "6", {"--resume", half}), whole);
+  learnt("4", "3");
+  const auto refused = [&](std::vector<std::string> more, int code, std::string_view expected) {
+    more.insert(more.begin(), {"train", at("lmdb"), "--network", "lenet"});
+    const Said said = feedrate(more);
+    EXPECT_EQ(said.code, code);
+    EXPECT_NE(said.errors.find(expected), std::string::npos) << said.errors;
+  };
+  refused({"--batch", "50", "--steps", "6", "--resume", half, "--shuffle-blocks", "5"}, exit_failed,
+          "the order of an epoch was every image once, in blocks of 4 when it was trained");
+  refused({"--weights", "balanced", "--shuffle-blocks", "4"}, exit_misused,
+          "--shuffle-blocks is for the order of one dataset");
+  refused({"--mode", "infer", "--shuffle-blocks", "4"}, exit_misused,
+          "--shuffle-blocks is for --mode train");
+}
+
 TEST_F(CommandsTrain, what_was_learnt_before_an_error_is_saved) {
   run({"convert", "mnist", at("archives"), "--to", "folder", "--out", at("folder")});
   const std::filesystem::path damaged = images_of(at("folder")).back(), kept = at("kept.png");

@@ -132,6 +132,8 @@ void for_each_field(const ShownPlan& plan, const Field& field) {
   field("repeat", options.repeat, {"processes for each point"});
   field("seconds", options.seconds, {"of each", Unit{"s"}});
   field("seed", options.seed, {"of the order and of every draw"});
+  field("shuffle_blocks", options.shuffle_blocks,
+        {"neighbours that a shuffle keeps together; 0: none"});
   field("least_seconds", least_seconds(plan.points.size(), options),
         {"for measuring; starting the processes takes more", Unit{"s"}});
   field("points", plan.points, {"in the order of measuring; their keys are as in rows"});

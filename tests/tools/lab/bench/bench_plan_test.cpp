@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/support/expect_error.h"
+#include "tests/tools/planned.h"
 #include "tests/tools/rows.h"
 #include "tools/lab/bench/datasets.h"
 #include "tools/lab/bench/plan.h"
@@ -16,17 +17,8 @@ using namespace formats;
 
 namespace {
 
-const std::vector<BenchDataset> two_datasets{{"a", "lmdb", "raw", "d1"},
-                                             {"b", "recordio", "png", "d1"}};
 const std::vector<BenchDataset> two_of_jpegs{{"a", "lmdb", "jpeg", "d1"},
                                              {"b", "recordio", "jpeg", "d1"}};
-
-BenchOptions two_threads() {
-  BenchOptions options;
-  options.networks = {"lenet"};
-  options.threads = {0, 2};
-  return options;
-}
 
 std::vector<std::string> titles(const std::vector<BenchPoint>& points) {
   std::vector<std::string> all;
@@ -143,11 +135,6 @@ TEST(UnitBenchPlan, a_dataset_whose_name_begins_with_a_dash_is_no_option) {
   }
 }
 
-std::size_t count(const std::vector<BenchPoint>& points, std::string_view kind) {
-  return static_cast<std::size_t>(
-      std::ranges::count(points, kind, [](const BenchPoint& point) { return point.row.kind; }));
-}
-
 TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   BenchOptions options = two_threads();
   options.networks = {"lenet", "mlp", "lenet"};
@@ -232,45 +219,6 @@ TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_too
   options.devices = {"cuda"};
   options.recipes = {"imagenet-train+color-jitter"};
   testing::expect_error([&] { check_decodes(options); }, {"works on pixels"});
-}
-
-TEST(UnitBenchPlan, blocks_of_a_shuffle_are_another_point_of_what_loads) {
-  BenchOptions options = two_threads();
-  const auto usual = plan_bench(options, two_datasets, 4);
-  options.shuffle_blocks = 64;
-  const auto blocks = plan_bench(options, two_datasets, 4);
-  ASSERT_EQ(blocks.size(), usual.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const bool loads = blocks[i].row.kind == supply_kind || blocks[i].row.kind == delivered_kind;
-    const auto words = blocks[i].command(options);
-    EXPECT_EQ(same_point(blocks[i].row, usual[i].row), !loads);
-    EXPECT_EQ(std::ranges::count(words, "--shuffle-blocks"), loads ? 1 : 0);
-    EXPECT_EQ(blocks[i].title().find(", blocks of 64") != std::string::npos, loads)
-        << blocks[i].title();
-  }
-}
-
-TEST(UnitBenchPlan, compute_is_measured_without_copies_to_the_device) {
-  BenchOptions options = two_threads();
-  options.devices = {"cuda"};
-  options.tools = {"feedrate", "pytorch"};
-  const auto points = plan_bench(options, two_datasets, 4);
-  EXPECT_EQ(count(points, demand_kind), 2U);
-  ASSERT_EQ(count(points, compute_kind), 2U);
-  const BenchPoint& point =
-      *std::ranges::find(points, compute_kind, [](const BenchPoint& one) { return one.row.kind; });
-  EXPECT_EQ(point.title(), "compute of lenet on cuda, fp32, batch 64");
-  const auto words = point.command(options);
-  EXPECT_EQ(std::ranges::count(words, "--resident"), 1);
-  EXPECT_EQ(std::ranges::count(words, "--no-upload"), 1);
-  const auto rate = std::ranges::find(words, "--lr");
-  ASSERT_LT(rate + 1, words.end());
-  EXPECT_EQ(rate[1], "0") << "training could diverge while it is measured";
-  feedrate::tools::Row elsewhere = point.row;
-  elsewhere.dataset = "b";
-  EXPECT_TRUE(same_point(point.row, elsewhere));
-  elsewhere.kind = demand_kind;
-  EXPECT_FALSE(same_point(point.row, elsewhere));
 }
 
 TEST(UnitBenchPlan, datasets_of_different_images_have_separate_demand) {

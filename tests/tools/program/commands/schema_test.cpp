@@ -87,6 +87,7 @@ TEST(UnitJsonObjects, of_rows_have_the_keys_of_a_row) {
   row.emulates = "5,910 images/s";
   row.emulated_rate = 5910;
   row.servers = "--connections 8";
+  row.shuffle_blocks = 64;
   EXPECT_EQ(keys_of(object_named("rows")), keys_of(ordered_json::parse(to_json_line(row))));
 }
 
@@ -332,6 +333,7 @@ TEST(UnitJsonObjects, of_plans_have_the_keys_that_a_plan_may_have) {
                              {"repeat", 1},
                              {"seconds", 1},
                              {"seed", 1},
+                             {"shuffle_blocks", 64},
                              {"connections", 8},
                              {"endpoint", "http://localhost"},
                              {"cache_dir", "cache"},

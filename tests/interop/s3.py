@@ -8,50 +8,15 @@ The bytes that `verify` reads from a server must have the digests of the disk.
 import contextlib
 import os
 import pathlib
-import random
-import socket
 import subprocess
 import sys
-import sysconfig
 import tempfile
-import time
 
-sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
+# Instead of this directory, whose modules would shadow packages.
+sys.path[:1] = [sys.path[0] + "/support", sys.path[0] + "/../../samples/peers"]
 
-import boto3
 from program import FEEDRATE, equal, feedrate, stop, verified
-
-KEY, SECRET = "AKIDEXAMPLE", "s3cr3t/+x="
-SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
-
-
-def free_ports(count):
-    """Ports whose neighbours 10,000 above are free too: SeaweedFS speaks gRPC there."""
-    found = []
-    while len(found) < count:
-        port = random.randint(10_000, 25_000)
-        with contextlib.ExitStack() as stack:
-            try:
-                for each in (port, port + 10_000):
-                    stack.enter_context(socket.socket()).bind(("127.0.0.1", each))
-            except OSError:
-                continue
-        found.append(port)
-    return found
-
-
-@contextlib.contextmanager
-def seaweedfs(home):
-    identity = ('{"identities": [{"name": "me", "credentials": [{"accessKey": "%s", "secretKey": "%s"}],'
-                ' "actions": ["Admin", "Read", "Write", "List"]}]}' % (KEY, SECRET))
-    (home / "s3.json").write_text(identity)
-    master, volume, filer, s3 = free_ports(4)
-    command = [SCRIPTS / "weed", "server", f"-dir={home}", "-ip=127.0.0.1", f"-master.port={master}",
-               f"-volume.port={volume}", f"-filer.port={filer}", "-s3", f"-s3.port={s3}",
-               f"-s3.config={home / 's3.json'}", "-volume.max=20", "-master.telemetry=false",
-               "-s3.port.iceberg=0", "-s3.port.lance=0"]
-    with open(home / "log", "wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
-        yield from serving(server, s3)
+from servers import KEY, SCRIPTS, SECRET, free_ports, seaweedfs, serving_s3
 
 
 @contextlib.contextmanager
@@ -60,24 +25,7 @@ def rclone(home):
     command = [SCRIPTS / "rclone", "serve", "s3", home, "--addr", f"127.0.0.1:{port}",
                "--auth-key", f"{KEY},{SECRET}"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
-        yield from serving(server, port)
-
-
-def serving(server, port):
-    os.environ |= {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": KEY,
-                   "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1"}
-    try:
-        client = boto3.client("s3")
-        for _ in range(120):
-            with contextlib.suppress(Exception):
-                client.list_buckets()
-                break
-            time.sleep(0.5)
-        else:
-            stop("the server does not answer")
-        yield client
-    finally:
-        server.terminate()
+        yield from serving_s3(server, port)
 
 
 def refused(reason, *arguments):

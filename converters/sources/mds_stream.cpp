@@ -8,6 +8,7 @@
 #include "formats/codec.h"
 #include "formats/containers/mds/mds_shard.h"
 #include "formats/io/byte_stream.h"
+#include "formats/io/late_bytes.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -73,10 +74,12 @@ class PackedMdsStream final : public SampleStream {
 
   bool read(std::uint64_t number, Sample& sample) {
     problem_.clear();
+    late_bytes_failed();  // of what this thread read before
     try {
       sample = samples_->read(number);
       return true;
     } catch (const Error& error) {
+      if (late_bytes_failed()) throw;
       const MdsShard& shard = shards_[shard_ - 1];
       problem_ = join((shard.packed.empty() ? shard.file : shard.packed).string(), ": number ",
                       number, ", byte ", samples_->start(number), " unpacked: ", error.what());

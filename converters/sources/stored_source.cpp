@@ -3,6 +3,7 @@
 #include "formats/base/error.h"
 #include "formats/base/without_slash.h"
 #include "formats/digests/digest.h"
+#include "formats/io/late_bytes.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -32,9 +33,11 @@ class DatasetStream final : public SampleStream {
   bool next(Sample& sample) override {
     if (next_ >= dataset_->size()) return false;
     problem_.clear();
+    late_bytes_failed();  // of what this thread read before
     try {
       sample = dataset_->read(next_, scratch_);
     } catch (const Error& error) {
+      if (late_bytes_failed()) throw;
       problem_ = error.what();
       sample = {};
     }

@@ -58,6 +58,18 @@ Register& all_late_files() {
   return *files;
 }
 
+thread_local bool failed = false;
+
+// The one place where readers wait.
+void hold_part(LateBytes& late, Bytes part) {
+  try {
+    late.hold(part);
+  } catch (...) {
+    failed = true;
+    throw;
+  }
+}
+
 }  // namespace
 
 LateFile::LateFile(FileId file, std::shared_ptr<LateBytes> bytes)
@@ -92,11 +104,13 @@ Held hold(Bytes part) {
   if (part.empty()) return held;
   std::shared_ptr<LateBytes> late = late_bytes_at(part);
   if (late == nullptr) return held;
-  late->hold(part);
+  hold_part(*late, part);
   held.of_ = std::move(late);
   held.part_ = part;
   return held;
 }
+
+bool late_bytes_failed() { return std::exchange(failed, false); }
 
 HeldWindow::HeldWindow(Bytes map, Bytes known) : map_(map), late_(late_bytes_at(map)) {
   if (late_ == nullptr || known.empty()) return;

@@ -80,6 +80,10 @@ class Held {
 /// they cannot be had.
 [[nodiscard]] Held hold(Bytes part);
 
+/// Whether bytes that this thread wanted to hold could not be had since it last asked. Then a server or
+/// a cache has failed, and the sample is not to blame for the error that its reader threw.
+bool late_bytes_failed();
+
 /// Reads a late map from front to back, in large pieces, of which the next comes while one is read.
 /// Has no effect on other memory. One thread.
 class HeldWindow {

@@ -4,6 +4,7 @@
 
 #include "formats/base/lost_pages.h"
 #include "formats/codecs/jpeg/jpeg.h"
+#include "formats/io/late_bytes.h"
 #include "loader/pixels/shrunk.h"
 
 namespace feedrate::loader::detail {
@@ -67,6 +68,7 @@ void Filler::fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::a
                     slot.indices + chunk.seat};
   StageClock clock(job_.counts);
   std::string problem;
+  late_bytes_failed();  // of what this thread read before
   try {
     read_chunk(chunk, seats, stop);
     clock.add_to(counters_.read_ns);
@@ -143,7 +145,7 @@ void Filler::each(const Chunk& chunk, const std::atomic<bool>& stop, Step step) 
     } catch (const std::bad_alloc&) {
       throw;  // the sample is not to blame
     } catch (const std::exception& error) {
-      if (job_.on_bad == BadPolicy::fail) throw;
+      if (job_.on_bad == BadPolicy::fail || late_bytes_failed()) throw;
       item.bad = true;
       faults_.push_back(
           {chunk.seat + current_, item.index, std::string(item.sample.name), reason(error)});
@@ -318,6 +320,7 @@ void Filler::replace(const Chunk& chunk, const Fault& fault, const Seats& seats)
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception&) {
+      if (late_bytes_failed()) throw;
       continue;  // reported when its own turn comes
     }
   }

@@ -83,6 +83,28 @@ TEST_F(CommandsRemote, convert_dataset_writes_the_same_bytes) {
   }
 }
 
+// A server that fails is no damage of a sample: nothing may be left out for it.
+TEST_F(CommandsRemote, no_policy_for_bad_samples_leaves_out_what_a_server_refuses) {
+  std::atomic<unsigned> ranges{0};
+  server_.set_faults([&](const ServedRequest& request) {
+    const bool is_data = request.path.ends_with("data.rec") && request.headers.contains("range");
+    return is_data && ++ranges > 20 ? Fault{.status = 403} : Fault{};
+  });
+  const std::string out = (root_ / "out").string();
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"load", url(), "--batch", "8", "--on-bad", "skip"},
+           {"load", url(), "--batch", "8", "--on-bad", "replace", "--threads", "0"},
+           {"load", url(), "--batch", "8", "--on-bad", "replace", "--threads", "2"},
+           {"train", url(), "--network", "mlp", "--batch", "8", "--on-bad", "replace"},
+           {"convert", "dataset", url(), "--to", "tfrecord", "--on-bad", "skip", "--out", out}}) {
+    ranges = 0;
+    const Said said = feedrate(words);
+    EXPECT_EQ(said.code, exit_failed) << words[0] << ": " << said.output << said.errors;
+    EXPECT_NE(said.errors.find("status 403"), std::string::npos) << said.errors;
+  }
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 TEST_F(CommandsRemote, a_conversion_that_a_server_broke_resumes) {
   std::atomic<int> left{12};
   server_.set_faults([&](const ServedRequest& request) {

@@ -1,6 +1,7 @@
 #include "tools/lab/measure/verdict_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -100,17 +101,32 @@ std::string ordinal(unsigned number) {
 
 }  // namespace
 
-std::string finding_text(const Verdict& verdict) {
+std::string limit_names(Limit limit, const std::vector<Limit>& others) {
+  if (others.empty()) return std::string(name(limit));
+  std::vector<std::string> names;
+  for (const Limit one : others) names.emplace_back(one == Limit::unknown ? "another" : name(one));
+  // Of several, the one without a name comes last.
+  names.insert(limit == Limit::unknown ? names.end() : names.begin(),
+               std::string(limit == Limit::unknown ? "another" : name(limit)));
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+std::string finding_text(const Verdict& verdict) { return finding_text(verdict, {}); }
+
+std::string finding_text(const Verdict& verdict, const std::vector<Limit>& others) {
   const Figures& figures = verdict.figures;
-  const std::string limit = limit_clause(verdict);
+  const std::string limit = others.empty() ? limit_clause(verdict)
+                                           : "The rounds do not tell whether the limit is " +
+                                                 limit_names(verdict.limit, others);
   if (!figures.delivered || !verdict.demand) {
     return fmt::format("{}: neither demand nor waiting was measured.", limit);
   }
-  if (verdict.limit == Limit::trainer) {
+  if (verdict.limit == Limit::trainer && others.empty()) {
     return fmt::format("{}: {}.", limit, share_text(verdict, "it"));
   }
   std::string text =
       fmt::format("{}: {}", limit, share_text(verdict, fmt::format("the {}", figures.consumer)));
+  if (!others.empty()) return text + stall_text(figures) + ".";
   if (verdict.limit == Limit::upload) {
     return text + fmt::format(", but would take {} as many images/s without copies.",
                               times(figures.compute->value / verdict.demand->value));

@@ -3,6 +3,7 @@
 // and report. The loader returns the facts (loader/verdict.h, loader/tuning/tuner.h). Pure functions.
 
 #include <string>
+#include <vector>
 
 #include "loader/tuning/tuner.h"
 #include "loader/verdict.h"
@@ -11,6 +12,11 @@ namespace feedrate::tools {
 
 /// "The trainer is the limit: it gets 98 % of what it can take."
 std::string finding_text(const loader::Verdict& verdict);
+/// The same where the noise of the rounds leaves other limits: "The rounds do not tell whether the limit
+/// is decode or trainer: the trainer gets 91 % of what it can take". Without others, as above.
+std::string finding_text(const loader::Verdict& verdict, const std::vector<loader::Limit>& others);
+/// "decode, trainer or another"
+std::string limit_names(loader::Limit limit, const std::vector<loader::Limit>& others);
 /// What would help, in sentences: "More cores, or images that load faster, would help."; where the
 /// consumer is fed, that its threads are enough. "" where the limit is unknown.
 std::string advice_text(const loader::Verdict& verdict);

@@ -62,7 +62,7 @@ std::vector<LineChart::Dot> beyond(const Scaling& scaling, double last) {
 /// Marks the chosen point, if this curve has it.
 std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyVerdict& verdict) {
   const Point* chosen = at_threads(curve.*what.points, verdict.threads);
-  if (!what.is_rate || curve.format != verdict.format || chosen == nullptr ||
+  if (!what.is_rate || !verdict.is_best(curve.format) || chosen == nullptr ||
       chosen->rate != verdict.rate) {
     return std::nullopt;
   }

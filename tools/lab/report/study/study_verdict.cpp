@@ -8,6 +8,7 @@
 
 #include "tools/console/text.h"
 #include "tools/lab/measure/verdict_text.h"
+#include "tools/lab/report/study/verdict_doubts.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -78,131 +79,77 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-/// The formats that are as fast as the chosen one, the first of `best`; "" when there are none.
-std::string equals_sentence(const std::vector<Candidate>& best) {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i < best.size(); ++i) {
-    const auto& [curve, point, supply] = best[i];
-    const bool same = point->threads == best.front().point->threads;
-    names.push_back(curve->format + (same ? "" : " with " + loader_threads(point->threads)));
-  }
-  if (names.empty()) return {};
-  return fmt::format(" {} {} as fast, within the noise.", listed(names),
-                     names.size() == 1 ? "is" : "are");
-}
-
-/// Fewer tell nothing about the noise.
-constexpr std::size_t min_rounds = 3;
-
-/// How many times as fast `other` is as `one`. Points of a study are measured in turns, each once a
-/// round. Absent for fewer than three rounds, which would say nothing.
-std::optional<Interval> ratio_of(const Point& one, const Point& other) {
-  if (std::min(one.repeats.size(), other.repeats.size()) < min_rounds) return std::nullopt;
-  return one.repeats.size() == other.repeats.size()
-             ? paired_ratio_interval(one.repeats, other.repeats)
-             : ratio_interval(one.repeats, other.repeats);
-}
-
-/// The formats that are not as fast as the chosen one.
+/// What the rounds tell of the formats beside the chosen one.
 struct Others {
-  std::vector<std::string> slower;
-  std::vector<std::string> undecided;  // slower, but not beyond the noise of the rounds
-  std::size_t repeats = 0;             // that would decide about all of them, about
+  std::vector<std::string> equal;   // with their threads where these differ
+  std::vector<std::string> slower;  // or faster, if they may not be chosen
+  std::vector<std::string> open;    // one or the other
+  std::size_t repeats = 0;          // that would decide about all of them, about
 };
 
-/// Rounds after which an interval as wide as this no longer holds 1.
-std::size_t deciding_repeats(const Interval& ratio, std::size_t rounds) {
-  constexpr double max_repeats = 99;
-  const double middle = std::abs(std::log(ratio.low * ratio.high)) / 2;
-  const double half = std::log(ratio.high / ratio.low) / 2;
-  const double wanted = static_cast<double>(rounds) * half * half / (middle * middle);
-  return static_cast<std::size_t>(std::clamp(std::ceil(wanted) + 1, 1.0, max_repeats));
+std::string with_threads(const std::string& text, const Point& point, const Point& chosen) {
+  return point.threads == chosen.threads ? text : text + " with " + loader_threads(point.threads);
 }
 
-Others others_of(const Study& study, const std::vector<Candidate>& best) {
-  const Point& chosen = *best.front().point;
+Others others_of(const Study& study, std::vector<Point> Curve::*points, const Candidate& best,
+                 StudyVerdict& verdict) {
+  using Outcome = Difference::Outcome;
+  const Point& chosen = *best.point;
   Others others;
   for (const Curve& curve : study.curves) {
-    const bool is_best = std::ranges::find(best, &curve, &Candidate::curve) != best.end();
-    if (is_best || curve.delivered.empty() || chosen.rate <= 0) continue;
-    const Point& point = knee(curve.delivered);
+    if (&curve == best.curve || (curve.*points).empty() || chosen.rate <= 0) continue;
+    const Point& point = knee(curve.*points);
+    const Difference found = difference(chosen, point);
+    if (found.outcome == Outcome::none) {
+      others.equal.push_back(with_threads(curve.format, point, chosen));
+      if (is_candidate(study, curve)) verdict.as_good.push_back(curve.format);
+      continue;
+    }
     const double percent = 100 * (point.rate / chosen.rate - 1);
-    const std::optional<Interval> ratio = ratio_of(chosen, point);
-    const bool undecided = !ratio || (ratio->low <= 1 && ratio->high >= 1);
-    const bool same = point.threads == chosen.threads;
-    (undecided ? others.undecided : others.slower)
-        .push_back(fmt::format("{} {:.0f} % {}{}", curve.format, std::abs(percent),
-                               percent < 0 ? "slower" : "faster",
-                               same ? "" : " with " + loader_threads(point.threads)));
-    if (!undecided) continue;
-    const std::size_t repeats =
-        ratio ? deciding_repeats(*ratio, chosen.repeats.size()) : min_rounds;
-    others.repeats = std::max(others.repeats, repeats);
+    const bool is_open = found.outcome == Outcome::open;
+    (is_open ? others.open : others.slower)
+        .push_back(with_threads(fmt::format("{} {:.0f} % {}", curve.format, std::abs(percent),
+                                            percent < 0 ? "slower" : "faster"),
+                                point, chosen));
+    if (!is_open) continue;
+    others.repeats = std::max(others.repeats, found.repeats);
+    verdict.undecided = true;
+    if (is_candidate(study, curve)) verdict.open_formats.push_back(curve.format);
   }
   return others;
 }
 
-std::string others_sentence(const Others& others) {
+std::string others_sentences(const Others& others) {
   std::string text;
   if (!others.slower.empty()) text = fmt::format(" Beside it: {}.", fmt::join(others.slower, ", "));
-  if (others.undecided.empty()) return text;
+  if (others.open.empty()) return text;
   return text +
          fmt::format(" Not beyond the noise of the rounds: {}; about --repeat {} would tell.",
-                     fmt::join(others.undecided, ", "), others.repeats);
+                     fmt::join(others.open, ", "), others.repeats);
 }
 
-/// How many times as large the second is as the first may be; 1 where nothing is known of the noise.
-Interval doubt_of(const std::vector<double>& one, const Point& other) {
-  Point of;
-  of.repeats = one;
-  const std::optional<Interval> ratio = ratio_of(of, other);
-  const double middle = other.rate / median(one);
-  if (!ratio || !(middle > 0)) return {1, 1};
-  return {ratio->low / middle, ratio->high / middle};
-}
-
-std::optional<loader::Rate> times_as_fast(std::optional<loader::Rate> rate, double factor) {
-  if (rate) rate->value *= factor;
-  return rate;
-}
-
-/// The limits, other than the one found, that hold if what was compared with demand was as slow or as
-/// fast as the rounds leave open.
-std::vector<Limit> other_limits(const loader::Verdict& found, const Curve& curve,
-                                const Point& point) {
-  std::vector<Limit> others;
-  if (!curve.demand || curve.demand->rate <= 0) return others;
-  const std::vector<double>& demand = curve.demand->repeats;
-  const Point* const supply = at_threads(curve.supply, point.threads);
-  const Interval certain{1, 1};
-  const Interval of_delivered = doubt_of(demand, point);
-  const Interval of_supply = supply == nullptr ? certain : doubt_of(demand, *supply);
-  const Interval of_compute = curve.compute ? doubt_of(demand, *curve.compute) : certain;
-  for (const double delivered : {of_delivered.low, of_delivered.high}) {
-    for (const double supplied : {of_supply.low, of_supply.high}) {
-      for (const double computed : {of_compute.low, of_compute.high}) {
-        loader::Figures figures = found.figures;
-        figures.delivered = times_as_fast(figures.delivered, delivered);
-        figures.supply = times_as_fast(figures.supply, supplied);
-        figures.compute = times_as_fast(figures.compute, computed);
-        const Limit limit = judge(figures).limit;
-        if (limit != found.limit && std::ranges::find(others, limit) == others.end()) {
-          others.push_back(limit);
-        }
-      }
-    }
+/// How the answer ends: what the rounds tell of the formats.
+std::string formats_clause(const StudyVerdict& verdict, const Others& others,
+                           std::size_t candidates) {
+  if (candidates == 1) return " with " + verdict.format;
+  if (!verdict.open_formats.empty()) {
+    return fmt::format(" with {}; which format is best, the rounds do not tell (about --repeat {})",
+                       verdict.format, others.repeats);
   }
-  return others;
+  if (verdict.as_good.empty()) return "; best format: " + verdict.format;
+  const bool equal_threads = others.equal == verdict.as_good;
+  if (verdict.as_good.size() + 1 == candidates && equal_threads) return "; any format will do";
+  return fmt::format(" with {}; as fast, within the noise: {}", verdict.format,
+                     listed(others.equal));
 }
 
-std::string other_limits_sentence(const std::vector<Limit>& limits) {
-  if (limits.empty()) return {};
-  std::vector<std::string> names;
-  for (const Limit limit : limits) names.emplace_back(name(limit));
-  return fmt::format(
-      " Within the noise of the rounds, the limit may be another ({}); bench --decide goes on "
-      "until they tell.",
-      fmt::join(names, ", "));
+/// How it begins: what they tell of the threads.
+std::string threads_clause(const StudyVerdict& verdict, unsigned fewest) {
+  const bool is_fed = verdict.limit == Limit::trainer && verdict.other_limits.empty();
+  std::string text = is_fed ? enough_threads_text(verdict.threads)
+                            : fmt::format("Use {}", loader_threads(verdict.threads));
+  if (fewest < verdict.threads) text += fmt::format(" ({} may do)", fewest);
+  return text;
 }
 
 StudyVerdict choice(const Candidate& chosen) {
@@ -215,19 +162,23 @@ StudyVerdict choice(const Candidate& chosen) {
 
 StudyVerdict judge_supply(const Study& study) {
   StudyVerdict verdict;
-  std::vector<Candidate> all = candidates(study, &Curve::supply);
+  const std::vector<Candidate> all = candidates(study, &Curve::supply);
   if (all.empty()) {
     verdict.answer = "No answer";
     verdict.finding = "Only demand was measured; no row loads data.";
     return verdict;
   }
-  verdict = choice(best_first(std::move(all)).front());
-  verdict.answer = fmt::format("The loader is fastest with {} and {}",
-                               loader_threads(verdict.threads), verdict.format);
+  const Candidate best = best_first(all).front();
+  verdict = choice(best);
+  verdict.few_rounds = best.point->repeats.size() < min_rounds;
+  const Others others = others_of(study, &Curve::supply, best, verdict);
+  verdict.answer = threads_clause(verdict, fewest_threads(best.curve->supply, *best.point)) +
+                   formats_clause(verdict, others, all.size());
   verdict.finding = fmt::format("The loader alone supplies {} images/s.", quantity(verdict.rate));
   verdict.details =
       " Nothing was trained, so it is unknown how many a trainer can take (measure it with 'bench "
-      "--network').";
+      "--network')." +
+      others_sentences(others);
   return verdict;
 }
 
@@ -249,34 +200,41 @@ const Point* shown_knee(const Study& study, const Curve& curve) {
 StudyVerdict judge(const Study& study) {
   const std::vector<Candidate> all = candidates(study, &Curve::delivered);
   if (all.empty()) return judge_supply(study);
-  const std::vector<Candidate> best = best_first(all);
-  const auto& [curve, point, supply] = best.front();
-  StudyVerdict verdict = choice(best.front());
+  const Candidate best = best_first(all).front();
+  const auto& [curve, point, supply] = best;
+  StudyVerdict verdict = choice(best);
   verdict.stall = point->stall;
   if (curve->demand) verdict.demand = curve->demand->rate;
   const loader::Verdict found = judge(figures_of(*curve, *point));
+  const OtherLimits limits = other_limits(found, *curve, *point);
   verdict.limit = found.limit;
-  verdict.finding = finding_text(found);
-  for (std::size_t i = 1; i < best.size(); ++i) verdict.as_good.push_back(best[i].curve->format);
-  const bool any_format = all.size() > 1 && best.size() == all.size() &&
-                          best.back().point->threads == point->threads;  // sorted by threads
-  const bool is_fed = found.limit == Limit::trainer;
-  verdict.answer = is_fed ? enough_threads_text(point->threads)
-                          : fmt::format("Use {}", loader_threads(point->threads));
-  const Others others = others_of(study, best);
-  verdict.answer += any_format                 ? "; any format will do"
-                    : all.size() == 1          ? " with " + verdict.format
-                    : others.undecided.empty() ? "; best format: " + verdict.format
-                                               : "; best format, if any: " + verdict.format;
-  const std::string advice = is_fed ? "" : advice_text(found);
-  if (!advice.empty()) verdict.details = " " + advice;
-  if (!any_format) verdict.details += equals_sentence(best);
-  verdict.details += others_sentence(others);
-  verdict.other_limits = other_limits(found, *curve, *point);
-  verdict.details += other_limits_sentence(verdict.other_limits);
+  verdict.other_limits = limits.limits;
   verdict.few_rounds = point->repeats.size() < min_rounds;
-  verdict.undecided = !others.undecided.empty();
+  const Others others = others_of(study, &Curve::delivered, best, verdict);
+  verdict.finding = finding_text(found, verdict.other_limits);
+  verdict.answer = threads_clause(verdict, fewest_threads(curve->delivered, *point)) +
+                   formats_clause(verdict, others, all.size());
+  const bool all_open = all.size() > 1 && verdict.open_formats.size() + 1 == all.size();
+  if (verdict.few_rounds) {
+    verdict.details = fmt::format(
+        " Fewer than {0} rounds tell nothing of the noise; --repeat {0} would.", min_rounds);
+  } else if (!limits.limits.empty()) {
+    verdict.details = fmt::format(" About --repeat {} would tell, or --decide.", limits.repeats);
+    if (all_open) {
+      verdict.answer =
+          fmt::format("Nothing can be told: the rounds differ too much (about --repeat {})",
+                      std::max(limits.repeats, others.repeats));
+    }
+  } else if (found.limit != Limit::trainer) {
+    const std::string advice = advice_text(found);
+    if (!advice.empty()) verdict.details = " " + advice;
+  }
+  verdict.details += others_sentences(others);
   return verdict;
+}
+
+std::string limit_names(const StudyVerdict& verdict) {
+  return tools::limit_names(verdict.limit, verdict.other_limits);
 }
 
 std::optional<double> percent_of_demand(const StudyVerdict& verdict) {

@@ -140,7 +140,7 @@ void for_each_field(const Answer& answer, const Field& field) {
   field("sentence", sentence(answer.of.study, verdict), {"title, reason and answer in one line"});
   field("answer", verdict.answer, {"`1 loader thread is enough; best format: lmdb × raw`"});
   field("reason", verdict.reason(), {"the figures behind it"});
-  field("limit", name(verdict.limit), {"what the limit is"});
+  field("limit", name(verdict.limit), {"what it is by the medians; see `other_limits`"});
   std::vector<std::string> others;
   for (const loader::Limit one : verdict.other_limits) others.emplace_back(name(one));
   field("other_limits", others, {"limits that the noise of the rounds does not rule out"});
@@ -151,7 +151,9 @@ void for_each_field(const Answer& answer, const Field& field) {
   field("demand", verdict.demand, {"of the trainer alone", Unit{"images/s"}, Null{"not measured"}});
   field("stall_percent", verdict.stall,
         {"of the trainer's time, without a batch", Unit{"%"}, Null{"not measured"}});
-  field("as_good", verdict.as_good, {"other formats that are as fast"});
+  field("as_good", verdict.as_good, {"other formats that are as fast, within the noise"});
+  field("open_formats", verdict.open_formats,
+        {"others of which the rounds do not tell whether they are as fast"});
 }
 
 template <>

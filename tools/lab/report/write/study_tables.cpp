@@ -90,7 +90,7 @@ Table points_table(const Study& study, const StudyVerdict& verdict) {
                      percent_cell(share_of_demand(curve, delivered)),
                      percent_cell(stall_of(delivered)), percent_cell(spread_percent(shown))},
            .series = series_of(study, curve),
-           .chosen = curve.format == verdict.format && threads == verdict.threads});
+           .chosen = verdict.is_best(curve.format) && threads == verdict.threads});
     }
   }
   return without_empty_columns(std::move(table));
@@ -120,7 +120,7 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
                   percent_cell(share_of_demand(curve, delivered), 0), percent_cell(stall_of(at)),
                   rate_cell(rate_of(supply != at ? supply : nullptr))},
         .series = series_of(study, curve),
-        .chosen = curve.format == verdict.format};
+        .chosen = verdict.is_best(curve.format)};
     for (const Cost& cost : costs) {
       const std::optional<double> value = at ? at->*cost.member : std::nullopt;
       row.cells.push_back(value ? quantity(cost.scale * *value) : not_measured);
@@ -163,7 +163,7 @@ Table answers_table(const Report& report) {
         {.cells = {report.studies[i].title(), verdict.answer,
                    verdict.format.empty() ? not_measured : quantity(verdict.rate),
                    percent_cell(percent_of_demand(verdict), 0), percent_cell(verdict.stall),
-                   std::string(name(verdict.limit))}});
+                   limit_names(verdict)}});
   }
   return table;
 }

@@ -6,7 +6,8 @@
 #                                             DEVICES: as bench --emulate (default h100,h100x8)
 #
 # Leaves OUT/results.jsonl and OUT/report.html. Uses real photographs from $FEEDRATE_DATA/imagenet where
-# it is set; `feedrate synth` makes some else. SECONDS_EACH (default 2) is the length of each repeat.
+# it is set; `feedrate synth` makes IMAGES (default 600) else. SECONDS_EACH (default 2) is the length of each
+# repeat, THREADS (default 1 to the cores) what bench --threads takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-build/bench-device}
@@ -21,7 +22,7 @@ cd "$out"
 archives=${FEEDRATE_DATA:-}/imagenet
 if [ ! -d "$archives" ]; then
   archives=archives
-  [ -d archives ] || "$feedrate" synth imagenet --images 600 --out archives
+  [ -d archives ] || "$feedrate" synth imagenet --images "${IMAGES:-600}" --out archives
 fi
 [ -d photographs/jpeg ] ||
   "$feedrate" convert imagenet "$archives/ILSVRC2012_img_train.tar" \
@@ -33,8 +34,7 @@ fi
 [ -d photographs/packed ] ||
   "$feedrate" convert dataset photographs/jpeg --to recordio --encode packed --out photographs/packed
 
-cores=$(nproc)
 "$feedrate" bench photographs/* --recipe imagenet-train --network resnet50 --emulate "$devices" \
-  --batch 64 --threads "1-$cores" --seconds "${SECONDS_EACH:-2}" --out results.jsonl --resume
+  --batch 64 --threads "${THREADS:-1-$(nproc)}" --seconds "${SECONDS_EACH:-2}" --out results.jsonl --resume
 "$feedrate" report results.jsonl --html report.html
 echo "The report: $PWD/report.html"

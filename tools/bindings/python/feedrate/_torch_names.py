@@ -202,7 +202,8 @@ def sampling_of(sampler: Any, source: Source) -> Sampling:
         return Sampling({**weights, **_seed_of(sampler)})
     if kind is data.DistributedSampler:
         share = {"rank": sampler.rank, "ranks": sampler.num_replicas}
-        last = "drop" if sampler.drop_last else "wrap"
+        # Shares of one size need neither more nor fewer images: the last batches are as theirs.
+        last = "partial" if size % sampler.num_replicas == 0 else "drop" if sampler.drop_last else "wrap"
         options = {**order, **share, "shuffle": sampler.shuffle, "seed": sampler.seed, "last": last}
         return Sampling(options, follows=sampler)
     if not isinstance(sampler, Iterable):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Photographs from servers on this machine beside the disk, with the same digests; see samples/bench_remote.sh.
 
-    bench_remote.py --feedrate build/release/feedrate --out DIR [--peer-python PYTHON] [--rounds 5] [--seconds 3]
+    bench_remote.py --feedrate build/release/feedrate --out DIR [--peers] [--rounds 5] [--seconds 3]
 
 nginx serves RecordIO over HTTP, over TLS, and each answer 50 ms late. The loader reads these, the disk and a cache
 in turns; shares are medians over rounds. With --peers, run by a Python with litdata, mosaicml-streaming, webdataset,

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,19 +21,43 @@ std::string cores_cell(const Range& cores) {
   return fmt::format("{} ({} to {})", likely, low, high);
 }
 
-std::string tried_text(double error, unsigned most) {
-  return fmt::format(
-      "{}the same prediction from the fewest threads misses the measured rates of "
-      "up to {} by {:.0f} % at the most.",
-      error > max_error ? "Careful: " : "Tried where it can be measured, ", most, 100 * error);
-}
+/// How the prediction did where it can be measured, over all needs.
+struct Tried {
+  double error = 0;                  // the largest, as a share
+  unsigned most = 0;                 // threads that were predicted
+  std::vector<std::string> careful;  // names of what missed by too much, and by how much
+
+  void add(const std::string& name, const Need& need) {
+    if (!need.scaling.tried()) return;
+    const double missed = std::abs(*need.scaling.tried());
+    error = std::max(error, missed);
+    most = std::max(most, need.scaling.most);
+    if (missed <= max_error) return;
+    const std::string text = fmt::format("{} by {:.0f} %", name, 100 * missed);
+    // Two devices are fed by one supply.
+    if (std::ranges::find(careful, text) == careful.end()) careful.push_back(text);
+  }
+
+  std::string text() const {
+    if (most == 0) return "One number of threads was measured, so this was not tried.";
+    if (!careful.empty()) {
+      return fmt::format(
+          "Careful: predicted from the fewest threads, the measured rates of up to {} are missed: "
+          "{}. Of these, nobody knows what more cores give.",
+          most, fmt::join(careful, ", "));
+    }
+    return fmt::format(
+        "Tried where it can be measured, the same prediction from the fewest threads misses the "
+        "measured rates of up to {} by {:.0f} % at the most.",
+        most, 100 * error);
+  }
+};
 
 }  // namespace
 
 Table needs_table(const Report& report) {
   Table table{.title = "Cores of this kind that would feed a device", .heads = {"format"}};
-  double error = 0;
-  unsigned most = 0;
+  Tried tried;
   std::vector<const Study*> fed;
   for (const Study& study : report.studies) {
     if (!needs(study).empty()) fed.push_back(&study);
@@ -53,10 +78,7 @@ Table needs_table(const Report& report) {
       }
       row->cells.resize(i + 1, not_measured);
       row->cells.push_back(cores_cell(need.cores));
-      if (need.scaling.tried()) {
-        error = std::max(error, std::abs(*need.scaling.tried()));
-        most = std::max(most, need.scaling.most);
-      }
+      tried.add(name, need);
     }
   }
   for (auto& row : table.rows) row.cells.resize(table.heads.size(), not_measured);
@@ -64,9 +86,7 @@ Table needs_table(const Report& report) {
       "Demand times what an image cost the most threads measured; in parentheses, what the spread "
       "of the repeats leaves, and costs that go on growing as they did up to there. The device's "
       "own threads come beside. ";
-  const std::string tried = most > 0 ? tried_text(error, most)
-                                     : "One number of threads was measured, so this was not tried.";
-  table.note = error > max_error ? tried + " " + costs : costs + tried;
+  table.note = tried.careful.empty() ? costs + tried.text() : tried.text() + " " + costs;
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <optional>
 
 #include "formats/base/error.h"
@@ -16,10 +17,13 @@ using namespace formats;
 
 namespace {
 
-/// Nothing where the text is no number.
+constexpr double max_rate = 1e9;  // images/s
+
+/// Nothing where the text is no number; infinite where it is too large or too small for one.
 std::optional<double> number_of(std::string_view text) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) return std::numeric_limits<double>::infinity();
   if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
   return value;
 }
@@ -34,8 +38,7 @@ Emulation emulation_of(std::string_view text, const std::string& network,
           ? ""
           : fmt::format("; {:.4g} of the cores busy for each device", host_cores);
   if (const auto rate = number_of(text)) {
-    constexpr double most = 1e9;
-    if (!(*rate > 0) || *rate > most) throw Error(join(text, " is no rate in images/s"));
+    if (!(*rate > 0) || *rate > max_rate) throw Error(join(text, " is no rate in images/s"));
     return {.device = fmt::format("emulated {}/s", quantity(*rate)),
             .precision = {},
             .origin = fmt::format("{:.1f} images/s, as asked{}", *rate, host),
@@ -45,6 +48,14 @@ Emulation emulation_of(std::string_view text, const std::string& network,
   const DeviceDemand demand = demand_of(parse_devices(text, rates), network, rates);
   const std::string origin = origin_text(demand.from);
   const auto& [name, count] = demand.devices;
+  if (demand.images_per_second > max_rate) {
+    throw Error(fmt::format("{} images/s are more than the {} that can be emulated",
+                            quantity(demand.images_per_second), quantity(max_rate)));
+  }
+  if (count * host_cores > max_host_cores) {
+    throw Error(fmt::format("{} devices would keep {:.4g} cores busy here; at most {} can be",
+                            count, count * host_cores, max_host_cores));
+  }
   return {.device = fmt::format("emulated {}{}", name, count > 1 ? fmt::format("x{}", count) : ""),
           .precision = demand.from.precision,
           .origin = fmt::format("{:.1f} images/s{}: {}{}{}", demand.images_per_second,

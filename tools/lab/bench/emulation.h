@@ -15,6 +15,8 @@ struct BenchOptions;
 /// images/s, from ResNet-50 in bf16 on an H100 (samples/results/resnet50-h100.jsonl). Batches are
 /// copied to the device meanwhile.
 inline constexpr double host_cores_of_a_device = 0.158;
+/// That all emulated devices of a run keep busy, at most.
+inline constexpr double max_host_cores = 64;
 
 /// A device's pace, and what it takes of its host.
 struct Emulation {

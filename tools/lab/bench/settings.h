@@ -77,7 +77,7 @@ void for_each_setting(Options& of, const Visit& visit) {
   visit({.name = "host_cores",
          .unit = "CORES",
          .sentence = "Cores that each emulated device keeps busy here",
-         .range = {.low = 0, .high = 64}},
+         .range = {.low = 0, .high = max_host_cores}},
         of.host_cores);
   visit(formats::row_of(device, device.compute_threads), of.compute_threads);
   visit(loader::seed_row, of.seed);

@@ -16,6 +16,7 @@
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
+#include "tools/lab/bench/emulation.h"
 #include "tools/lab/jobs/cold.h"
 #include "tools/lab/jobs/device_decoding.h"
 #include "tools/lab/jobs/load_report.h"
@@ -194,7 +195,7 @@ void add_source_options(CLI::App& app, LoadRequest& options) {
              {.name = "host_cores",
               .unit = "CORES",
               .sentence = "Cores that the emulated trainer itself keeps busy here",
-              .range = {.low = 0, .high = 64}},
+              .range = {.low = 0, .high = max_host_cores}},
              options.drive.emulate_host_cores)
       ->needs("--emulate");
   app.add_flag("--resident", options.drive.resident,

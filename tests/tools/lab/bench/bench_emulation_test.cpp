@@ -60,9 +60,15 @@ TEST(UnitBenchEmulation, keeps_as_many_cores_busy_as_it_is_told_and_its_rows_say
 }
 
 TEST(HostileBenchEmulation, refuses_what_it_does_not_know_before_measuring) {
-  for (const char* wrong : {"0", "-5", "inf", "nan", "1e99", "5x", "fats", "fastx0", ""}) {
+  for (const char* wrong : {"0", "-5", "inf", "nan", "1e99", "5x", "fats", "fastx0", "1e400",
+                            "1e-400", "fastx406", "fastx999999", "fastx99999999999", ""}) {
     EXPECT_THROW(check_emulations(emulating({wrong})), Misused) << wrong;
   }
+  check_emulations(emulating({"fastx405"}));
+  expect_error(
+      [] { check_emulations(emulating({"fastx406"})); },
+      {"'emulate fastx406'", "406 devices would keep 64.15 cores busy here; at most 64 can be"});
+  expect_error([] { check_emulations(emulating({"1e400"})); }, {"1e400 is no rate in images/s"});
   BenchOptions options = emulating({"fast"});
   options.networks.clear();
   EXPECT_THROW(check_emulations(options), Misused);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -38,19 +40,52 @@ std::string lower(std::string_view text) {
   return small;
 }
 
+constexpr std::array<std::string_view, 8> keys = {
+    "device", "network", "images_per_second", "precision", "devices", "batch", "date", "source"};
+
+/// "2026", "2026-11" or "2026-11-27"; not given: "".
+void check_date(const std::string& date) {
+  constexpr std::string_view pattern = "dddd-dd-dd";
+  bool is_date = date.empty() || date.size() == 4 || date.size() == 7 || date.size() == 10;
+  for (std::size_t i = 0; is_date && i < date.size(); ++i) {
+    is_date = pattern[i] == 'd' ? date[i] >= '0' && date[i] <= '9' : date[i] == pattern[i];
+  }
+  const auto is_from_1_to = [&](std::size_t at, std::string_view most) {
+    const std::string part = date.size() > at ? date.substr(at, 2) : "01";
+    return part >= "01" && part <= most;
+  };
+  if (is_date && is_from_1_to(5, "12") && is_from_1_to(8, "31")) return;
+  throw Error(join("date: expected a year, or a month as 2026-11, found '", date, "'"));
+}
+
+/// Of a key that counts something; nlohmann::json would wrap -1 and cut 1.5.
+std::uint32_t count_of(const nlohmann::json& object, const char* key, std::uint32_t fewest,
+                       std::uint32_t otherwise) {
+  const auto found = object.find(key);
+  if (found == object.end()) return otherwise;
+  if (!found->is_number_unsigned() || found->get<std::uint64_t>() < fewest ||
+      found->get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(
+        fmt::format("{}: expected a whole number from {}, found {}", key, fewest, found->dump()));
+  }
+  return found->get<std::uint32_t>();
+}
+
 PublishedRate from_json(const nlohmann::json& object) {
+  if (!object.is_object()) throw Error(join("expected an object, found ", object.type_name()));
+  for (const auto& [key, value] : object.items()) expect_known("key", key, keys);
   PublishedRate rate;
   object.at("device").get_to(rate.device);
   object.at("network").get_to(rate.network);
   object.at("images_per_second").get_to(rate.images_per_second);
   rate.precision = object.value("precision", rate.precision);
-  rate.devices = object.value("devices", rate.devices);
-  rate.batch = object.value("batch", rate.batch);
+  rate.devices = count_of(object, "devices", 1, rate.devices);
+  rate.batch = count_of(object, "batch", 0, rate.batch);
   rate.date = object.value("date", rate.date);
   rate.source = object.value("source", rate.source);
   if (rate.device.empty()) throw Error("the device has no name");
   if (!(rate.images_per_second > 0)) throw Error("images_per_second is not above 0");
-  if (rate.devices == 0) throw Error("devices is 0");
+  check_date(rate.date);
   network(rate.network);  // that it is known
   return rate;
 }

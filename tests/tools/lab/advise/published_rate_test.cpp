@@ -78,6 +78,21 @@ TEST(HostilePublishedRates, a_file_that_is_wrong_is_told_with_its_entry) {
        "entry 1: the device has"},
       {R"([{"device": "a", "network": "lenot", "images_per_second": 5}])", "did you mean lenet?"},
       {R"([{"device": "a", "network": "lenet", "images_per_second": 0}])", "is not above 0"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "devces": 8}])",
+       "entry 1: no key 'devces'"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "devices": 0}])",
+       "devices: expected a whole number from 1, found 0"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "devices": -1}])",
+       "devices: expected a whole number from 1, found -1"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "batch": 1.5}])",
+       "batch: expected a whole number from 0, found 1.5"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "date": "2099-13"}])",
+       "found '2099-13'"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "date": "May 2026"}])",
+       "date: expected a year, or a month as 2026-11"},
+      {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "date": "2026-11-00"}])",
+       "found '2026-11-00'"},
+      {"[5]", "entry 1: expected an object, found number"},
       {R"([{"device": "a", "network": "lenet", "images_per_second": "5"}])", "entry 1: "}};
   for (const auto& [text, sentence] : wrong) {
     formats::write_text(file, text);

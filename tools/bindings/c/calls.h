@@ -62,6 +62,8 @@ inline constexpr std::size_t first_size<feedrate_sample_view> = 56;
 template <>
 inline constexpr std::size_t first_size<feedrate_loader_options> = 128;
 template <>
+inline constexpr std::size_t first_size<feedrate_remote_options> = 40;
+template <>
 inline constexpr std::size_t first_size<feedrate_loader_info> = 32;
 template <>
 inline constexpr std::size_t first_size<feedrate_batch_view> = 72;

@@ -4,10 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "formats/remote/settings.h"
 #include "formats/remote/url.h"
+#include "formats/remote_dataset.h"
 #include "loader/read_pixels.h"
 #include "tools/bindings/c/calls.h"
 #include "tools/bindings/c/dlpack.h"
+#include "tools/bindings/c/options.h"
 
 namespace {
 
@@ -30,13 +33,15 @@ using namespace formats;
 
 namespace {
 
-feedrate_dataset* open(const char* path) {
+feedrate_dataset* open(const char* path, const RemoteSettings& remote) {
   std::error_code ignored;
-  if (url_scheme(path).empty() && !std::filesystem::exists(path, ignored)) {
+  const bool local = url_scheme(path).empty();
+  if (local && !std::filesystem::exists(path, ignored)) {
     throw Failure(FEEDRATE_NOT_FOUND, join(path, ": no such file or directory"));
   }
   auto dataset = std::make_unique<feedrate_dataset>();
-  dataset->data = open_dataset(path);
+  dataset->data = local ? open_dataset(path) : open_url(path, remote);
+  expect_whole(dataset->data->info());
   dataset->path = shown_path(dataset->data->info().path);
   for (const std::string& name : dataset->data->info().class_names.names) {
     dataset->class_names.push_back(name.c_str());
@@ -97,7 +102,17 @@ feedrate_status feedrate_dataset_open(const char* path, feedrate_dataset** datas
   return guarded([&] {
     expect_pointer(path, "path");
     expect_pointer(dataset, "dataset");
-    *dataset = open(path);
+    *dataset = open(path, remote_settings());
+  });
+}
+
+feedrate_status feedrate_dataset_open_remote(const char* path,
+                                             const feedrate_remote_options* options,
+                                             feedrate_dataset** dataset) {
+  return guarded([&] {
+    expect_pointer(path, "path");
+    expect_pointer(dataset, "dataset");
+    *dataset = open(path, checked_options(options));
   });
 }
 

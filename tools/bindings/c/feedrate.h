@@ -81,8 +81,25 @@ const feedrate_error* feedrate_last_error(void);
 /// "0.1.0", of the library.
 const char* feedrate_version(void);
 
-/// Opens a dataset in any format that Feedrate reads: a directory, or a file of another tool.
+/// Opens a dataset in any format that Feedrate reads: a directory, a file of another tool, or a URL of
+/// either (https, http, s3).
 feedrate_status feedrate_dataset_open(const char* path, feedrate_dataset** dataset);
+
+/// Of the server of a dataset's URL; without effect on a path.
+typedef struct feedrate_remote_options {
+  size_t size;
+  uint32_t connections;   // at most 4,096; 256
+  const char* endpoint;   // of s3:// URLs; null: AWS_ENDPOINT_URL, or AWS
+  const char* cache_dir;  // keeps what the server sends, for later epochs and runs; null: none
+  uint64_t cache_size;    // bytes in cache_dir, 16 MiB or more; 64 GiB
+} feedrate_remote_options;
+
+/// Sets `size` and every option to its default.
+feedrate_status feedrate_remote_options_init(feedrate_remote_options* options, size_t size);
+/// As feedrate_dataset_open, with these options.
+feedrate_status feedrate_dataset_open_remote(const char* path,
+                                             const feedrate_remote_options* options,
+                                             feedrate_dataset** dataset);
 void feedrate_dataset_free(feedrate_dataset* dataset);
 
 typedef struct feedrate_dataset_info {
@@ -165,10 +182,10 @@ typedef struct feedrate_loader_options {
   const double* mean;       // of pixels 0 … 255, for f32 and f16: one, or one for each channel
   const double* deviation;  // the same
   uint32_t mean_count, deviation_count;
-  uint32_t io_threads;  // that ask the disk for samples ahead of the others, at most 64; 1
-  int32_t layout;       // FEEDRATE_LAYOUT_USUAL
-  int32_t decode;       // FEEDRATE_DECODE_FULL
-  int32_t crop_index;   // 1: use the index of 'feedrate index --crops' where there is one
+  uint32_t io_threads;      // that ask the disk for samples ahead of the others, at most 64; 1
+  int32_t layout;           // FEEDRATE_LAYOUT_USUAL
+  int32_t decode;           // FEEDRATE_DECODE_FULL
+  int32_t crop_index;       // 1: use the index of 'feedrate index --crops' where there is one
   uint64_t shuffle_blocks;  // neighbours that stay together in a shuffle; 0: none
 } feedrate_loader_options;
 

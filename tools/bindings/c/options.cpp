@@ -17,8 +17,6 @@ using namespace loader;
 
 namespace {
 
-using Options = feedrate_loader_options;
-
 [[noreturn]] void misused(const std::string& text) { throw Failure(FEEDRATE_MISUSED, text); }
 
 // A list in two members.
@@ -30,9 +28,11 @@ struct Numbers {
 using Member = std::variant<std::int32_t*, std::uint32_t*, std::uint64_t*, const char**,
                             feedrate_state*, Numbers>;
 
-// What of the struct holds the setting of that name.
-Member member_of(Options& all, std::string_view setting) {
-  const std::pair<std::string_view, Member> members[] = {
+using Members = std::vector<std::pair<std::string_view, Member>>;
+
+// What of the struct holds the setting of each name.
+Members members_of(feedrate_loader_options& all) {
+  return {
       {"recipe", &all.recipe},
       {"batch", &all.batch},
       {"threads", &all.threads},
@@ -55,10 +55,30 @@ Member member_of(Options& all, std::string_view setting) {
       {"decode", &all.decode},
       {"crop_index", &all.crop_index},
   };
+}
+Members members_of(feedrate_remote_options& all) {
+  return {{"connections", &all.connections},
+          {"endpoint", &all.endpoint},
+          {"cache_dir", &all.cache_dir},
+          {"cache_size", &all.cache_size}};
+}
+
+Member member_of(const Members& members, std::string_view setting) {
   const auto found = std::ranges::find(members, setting, [](const auto& one) { return one.first; });
-  if (found == std::end(members)) misused(join("no member for the setting ", setting));
+  if (found == members.end()) misused(join("no member for the setting ", setting));
   return found->second;
 }
+
+template <class Options>
+struct SettingsOf;
+template <>
+struct SettingsOf<feedrate_loader_options> {
+  using Type = LoaderSettings;
+};
+template <>
+struct SettingsOf<feedrate_remote_options> {
+  using Type = RemoteSettings;
+};
 
 // How a number stands for a value of a setting: an optional setting's words count from 1, and it has
 // no value where the number is 0 or, of `threads`, -1.
@@ -96,6 +116,10 @@ void take(const Setting&, const std::int32_t* given, std::optional<bool>& value)
 void take(const Setting&, const char* const* given, std::string& value) {
   if (*given != nullptr) value = *given;
 }
+void take(const Setting&, const char* const* given, std::optional<std::string>& value) {
+  value.reset();
+  if (*given != nullptr) value = *given;
+}
 void take(const Setting& row, const Numbers& given, std::vector<double>& value) {
   if (*given.count > 0) expect_pointer(*given.first, std::string(row.name).c_str());
   value.assign(*given.first, *given.first + *given.count);
@@ -116,31 +140,37 @@ void put(const std::optional<Value>& value, Given* member) {
 void put(bool value, std::int32_t* member) { *member = value; }
 void put(const std::optional<bool>& value, std::int32_t* member) { *member = value ? *value : -1; }
 void put(const std::string& value, const char** member) { *member = value.c_str(); }
+void put(const std::optional<std::string>& value, const char** member) {
+  *member = value ? value->c_str() : nullptr;
+}
 void put(const std::vector<double>&, const Numbers&) {}  // no list of numbers has a default
 void put(const StartPlace& value, feedrate_state* member) {
   member->epoch = value.epoch;
   member->position = value.position;
 }
 
+template <class Options>
 Options defaults() {
-  static const LoaderSettings usual;
+  static const typename SettingsOf<Options>::Type usual;
   Options all{};
   all.size = sizeof all;
+  const Members members = members_of(all);
   for_each_setting(usual, [&](const Setting& row, const auto& value) {
     std::visit(
         [&](auto member) {
           if constexpr (requires { put(value, member); }) put(value, member);
         },
-        member_of(all, row.name));
+        member_of(members, row.name));
   });
   return all;
 }
 
 // The caller's options; the defaults of those that it does not know.
+template <class Options>
 Options completed(const Options* given) {
   expect_pointer(given, "options");
   expect_size(given->size, first_size<Options>, "options");
-  Options all = defaults();
+  Options all = defaults<Options>();
   std::memcpy(static_cast<void*>(&all), given, std::min(given->size, sizeof all));
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof all; i < given->size; ++i) {
@@ -152,8 +182,10 @@ Options completed(const Options* given) {
   return all;
 }
 
-LoaderSettings settings_of(Options given) {
-  LoaderSettings settings;
+template <class Options>
+typename SettingsOf<Options>::Type settings_of(Options given) {
+  typename SettingsOf<Options>::Type settings;
+  const Members members = members_of(given);
   for_each_setting(settings, [&](const Setting& row, auto& value) {
     std::visit(
         [&](auto member) {
@@ -161,12 +193,12 @@ LoaderSettings settings_of(Options given) {
             take(typed(row, value), member, value);
           }
         },
-        member_of(given, row.name));
+        member_of(members, row.name));
   });
   return settings;
 }
 
-LoaderSetup setup_of(const Options& given, const Dataset& dataset) {
+LoaderSetup setup_of(const feedrate_loader_options& given, const Dataset& dataset) {
   const LoaderSettings settings = settings_of(given);
   LoaderSetup setup = set_up(settings, dataset, nullptr, Spelling::c);
   if (!setup.recipe->mixers().empty()) {
@@ -176,16 +208,43 @@ LoaderSetup setup_of(const Options& given, const Dataset& dataset) {
   return setup;
 }
 
+// Every Error of `work` is about an option.
+template <class Work>
+auto about_options(const Work& work) {
+  try {
+    return work();
+  } catch (const Failure&) {
+    throw;
+  } catch (const Error& error) {
+    misused(error.what());
+  }
+}
+
+// Sets `size` and every option to its default.
+template <class Options>
+feedrate_status init(Options* options, std::size_t size) {
+  return guarded([&] {
+    expect_pointer(options, "options");
+    expect_size(size, first_size<Options>, "options");
+    Options all = defaults<Options>();
+    all.size = size;
+    std::memset(static_cast<void*>(options), 0, size);
+    std::memcpy(static_cast<void*>(options), &all, std::min(size, sizeof all));
+  });
+}
+
 }  // namespace
 
 LoaderSetup checked_options(const feedrate_loader_options* given, const Dataset& dataset) {
-  try {
-    return setup_of(completed(given), dataset);
-  } catch (const Failure&) {
-    throw;
-  } catch (const Error& error) {  // every Error here is about an option
-    misused(error.what());
-  }
+  return about_options([&] { return setup_of(completed(given), dataset); });
+}
+
+RemoteSettings checked_options(const feedrate_remote_options* given) {
+  return about_options([&] {
+    RemoteSettings settings = settings_of(completed(given));
+    expect_values(settings, Spelling::c);
+    return settings;
+  });
 }
 
 }  // namespace feedrate::tools
@@ -193,12 +252,9 @@ LoaderSetup checked_options(const feedrate_loader_options* given, const Dataset&
 using namespace feedrate::tools;
 
 feedrate_status feedrate_loader_options_init(feedrate_loader_options* options, size_t size) {
-  return guarded([&] {
-    expect_pointer(options, "options");
-    expect_size(size, first_size<feedrate_loader_options>, "options");
-    feedrate_loader_options all = defaults();
-    all.size = size;
-    std::memset(static_cast<void*>(options), 0, size);
-    std::memcpy(static_cast<void*>(options), &all, std::min(size, sizeof all));
-  });
+  return init(options, size);
+}
+
+feedrate_status feedrate_remote_options_init(feedrate_remote_options* options, size_t size) {
+  return init(options, size);
 }

@@ -1,6 +1,7 @@
 #pragma once
-// A loader's options as C gives them, checked.
+// Options as C gives them, checked.
 
+#include "formats/remote/settings.h"
 #include "loader/settings.h"
 #include "tools/bindings/c/calls.h"
 
@@ -9,5 +10,7 @@ namespace feedrate::tools {
 /// Throws Failure, with FEEDRATE_MISUSED, for what makes no sense or does not suit the dataset.
 loader::LoaderSetup checked_options(const feedrate_loader_options* given,
                                     const formats::Dataset& dataset);
+/// Throws the same for what makes no sense.
+formats::RemoteSettings checked_options(const feedrate_remote_options* given);
 
 }  // namespace feedrate::tools

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "formats/io/file.h"
@@ -39,6 +38,18 @@ class CommandsRemote : public ::testing::Test {
   void slow_down(std::chrono::milliseconds delay = 100ms) {
     server_.set_faults([=](const ServedRequest& request) {
       return request.headers.contains("range") ? Fault{.delay = delay} : Fault{};
+    });
+  }
+
+  /// Ranges that reach the end of the data. Counting requests would not do: where a conversion hashes
+  /// its inputs first, one request brings everything.
+  void refuse_end(int status) {
+    const std::uint64_t end = std::filesystem::file_size(root_ / "set" / "data.rec") - 100;
+    server_.set_faults([=](const ServedRequest& request) {
+      const auto range = request.headers.find("range");
+      if (range == request.headers.end() || !request.path.ends_with("data.rec")) return Fault{};
+      const std::string last = range->second.substr(range->second.find('-') + 1);
+      return std::stoull(last) >= end ? Fault{.status = status} : Fault{};
     });
   }
 
@@ -85,11 +96,7 @@ TEST_F(CommandsRemote, convert_dataset_writes_the_same_bytes) {
 
 // A server that fails is no damage of a sample: nothing may be left out for it.
 TEST_F(CommandsRemote, no_policy_for_bad_samples_leaves_out_what_a_server_refuses) {
-  std::atomic<unsigned> ranges{0};
-  server_.set_faults([&](const ServedRequest& request) {
-    const bool is_data = request.path.ends_with("data.rec") && request.headers.contains("range");
-    return is_data && ++ranges > 20 ? Fault{.status = 403} : Fault{};
-  });
+  refuse_end(403);
   const std::string out = (root_ / "out").string();
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"load", url(), "--batch", "8", "--on-bad", "skip"},
@@ -97,7 +104,6 @@ TEST_F(CommandsRemote, no_policy_for_bad_samples_leaves_out_what_a_server_refuse
            {"load", url(), "--batch", "8", "--on-bad", "replace", "--threads", "2"},
            {"train", url(), "--network", "mlp", "--batch", "8", "--on-bad", "replace"},
            {"convert", "dataset", url(), "--to", "tfrecord", "--on-bad", "skip", "--out", out}}) {
-    ranges = 0;
     const Said said = feedrate(words);
     EXPECT_EQ(said.code, exit_failed) << words[0] << ": " << said.output << said.errors;
     EXPECT_NE(said.errors.find("status 403"), std::string::npos) << said.errors;
@@ -106,10 +112,7 @@ TEST_F(CommandsRemote, no_policy_for_bad_samples_leaves_out_what_a_server_refuse
 }
 
 TEST_F(CommandsRemote, a_conversion_that_a_server_broke_resumes) {
-  std::atomic<int> left{12};
-  server_.set_faults([&](const ServedRequest& request) {
-    return request.headers.contains("range") && left-- <= 0 ? Fault{.status = 404} : Fault{};
-  });
+  refuse_end(404);
   const std::string out = (root_ / "out").string();
   const std::vector<std::string> words{"convert",    "dataset", url(), "--to",
                                        "webdataset", "--out",   out,   "--resume"};
@@ -216,14 +219,6 @@ TEST_F(CommandsRemote, the_network_is_told_as_the_limit) {
   slow_down();
   const Said said = feedrate({"load", url(), "--batch", "4", "--connections", "1", "--emulate",
                               "1000", "--no-digest", "--threads", "2"});
-  EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
-      << said.output << said.errors;
-}
-
-TEST_F(CommandsRemote, so_it_is_of_a_training) {
-  slow_down();
-  const Said said = feedrate({"train", url(), "--network", "mlp", "--recipe", "none", "--batch",
-                              "4", "--connections", "1", "--threads", "2", "--steps", "10"});
   EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
       << said.output << said.errors;
 }

@@ -32,15 +32,18 @@ if [ "${1:-}" = --unpack-and-run ]; then
   [ -f "$2" ] || fail "$2 does not exist"
   into=${2%.tar.xz}.unpacked
   rm -rf "$into"
-  "$python" - "$2" "$into" <<'EOF' || fail "$2 cannot be unpacked; is it whole?"
-import sys, tarfile
-with tarfile.open(sys.argv[1], "r:xz") as bundle:
-    if hasattr(tarfile, "data_filter"):
-        bundle.extractall(sys.argv[2], filter="data")
-    else:
-        bundle.extractall(sys.argv[2])
+  "$python" - "$2" "$into" <<'EOF'
+import lzma, sys, tarfile
+try:
+    with tarfile.open(sys.argv[1], "r:xz") as bundle:
+        if hasattr(tarfile, "data_filter"):
+            bundle.extractall(sys.argv[2], filter="data")
+        else:
+            bundle.extractall(sys.argv[2])
+except (EOFError, OSError, lzma.LZMAError, tarfile.TarError) as problem:
+    sys.exit(f"gpu_check: {sys.argv[1]} cannot be unpacked ({problem}); is it whole, and the disk not full?")
 EOF
   shift 2
   exec "$into/gpu_check.sh" "$@"
 fi
-exec "$python" -B "$here/gpu_check" "$@"
+exec "$python" -B -X utf8 "$here/gpu_check" "$@" # whatever the locale: rows and summary are UTF-8

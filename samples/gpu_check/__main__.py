@@ -6,6 +6,7 @@ import signal
 import sys
 
 import bundle
+import guard
 import steps
 import summary
 from budget import Problem
@@ -14,10 +15,13 @@ from place import Place
 
 
 class Stopped(BaseException):
-    """SIGTERM: whoever lends the machine wants it back."""
+    """A signal: whoever lends the machine, or sits before it, wants it back."""
 
 
 def stop(number, frame):
+    """The first signal ends the check. The rest are ignored, for what is left takes seconds."""
+    for other in guard.STOPS:
+        signal.signal(other, signal.SIG_IGN)
     raise Stopped
 
 
@@ -46,17 +50,23 @@ def main():
         parser.error("--minutes: expected a number above 0")
     if options.kept and not (options.kept / "steps.jsonl").exists():
         raise Problem(f"{options.kept} holds no steps.jsonl that --keep of an earlier call wrote")
+    if options.kept and options.resume:
+        parser.error("--from goes on with what another machine left, --resume with what --out holds: "
+                     "expected one of them")
     unknown = [name for name in options.only or [] if name not in steps.STEPS]
     if unknown:
         parser.error(f"--only: there is no step '{unknown[0]}'; --list names them")
     check = Check(Place.here(), options)
-    signal.signal(signal.SIGTERM, stop)
+    for number in guard.STOPS:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, stop)
     try:
         steps.run_all(check)
+        summary.page(check)
     except NoDevice as reason:
         print(f"gpu_check: no GPU can be used here: {reason}", file=sys.stderr)
         return 1
-    except (KeyboardInterrupt, Stopped):
+    except Stopped:
         print("gpu_check: interrupted", file=sys.stderr)
     return summary.write(check)
 

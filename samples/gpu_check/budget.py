@@ -8,8 +8,12 @@ import subprocess
 import sys
 import time
 
+from guard import Guard
+from journal import append
+
 GRACE = 5  # seconds to end by oneself after SIGTERM
 OVER = "the minutes were over"
+MAX_WORDS = 2000  # characters of an error
 
 
 class Problem(Exception):
@@ -45,10 +49,12 @@ class Finished:
         """The last line that is no advice: the program's errors start with its name."""
         lines = [line.strip() for line in (self.errors or self.output).splitlines() if line.strip()]
         own = [line for line in lines if line.startswith("feedrate ")]
-        return (own or lines or [f"exit code {self.code}, without a word"])[-1]
+        return (own or lines or [f"exit code {self.code}, without a word"])[-1][:MAX_WORDS]
 
 
 class Budget:
+    guard = Guard()  # of all calls of a process
+
     def __init__(self, minutes):
         self.start = self.now()
         self.end = self.start + 60 * minutes
@@ -70,8 +76,7 @@ class Budget:
             raise Cut
         words = [str(word) for word in words]
         late, code, output, errors = self.execute(words, environment, seconds)
-        with log.open("a", errors="replace") as file:
-            file.write(f"$ {' '.join(words)}\n{output}{errors}\nexit code {code}\n\n")
+        append(log, f"$ {' '.join(words)}\n{output}{errors}\nexit code {code}\n\n")
         reason = f"took longer than {limit:.0f} s; see {log.name}" if seconds == limit else OVER
         return Finished(code, output, errors, reason if late else None)
 
@@ -81,6 +86,7 @@ class Budget:
                                    errors="replace", start_new_session=True)
         late = False
         self.running.add(process)
+        self.guard.begin(process.pid)
         try:
             output, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -91,6 +97,7 @@ class Budget:
             raise
         finally:
             self.running.discard(process)
+            self.guard.end(process.pid)
         return late, process.returncode, output, errors
 
     def together(self, jobs, at_once):

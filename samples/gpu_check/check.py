@@ -1,12 +1,15 @@
 """One call of the check: what its steps share, and the rows that they leave in --out."""
 
+import contextlib
 import datetime
 import json
-import os
 
 import data
 import keep
-from budget import Budget, Cut, Failed, Problem
+import journal
+from budget import MAX_WORDS, Budget, Cut, Failed, Problem
+
+MAX_WARNINGS = 20  # of a step; its log has all
 
 
 class NoDevice(Exception):
@@ -24,40 +27,35 @@ class Check:
         self.tests_file = self.out / "tests.json"
         self.step, self.warnings = "", []
         self.fused = {}  # what fusions.py compares with, by the batch
-        if options.resume or options.kept:
-            if options.kept:
-                keep.take_back(self, options.kept)
-        elif self.results.exists():
-            raise Problem(f"{self.out} holds rows of an earlier call: --resume goes on with them, "
-                          "--out names another place")
-        else:
+        if not options.resume:
+            if self.results.exists():
+                raise Problem(f"{self.out} holds rows of an earlier call: --resume goes on with them, "
+                              "--out names another place")
             for file in (self.steps_file, self.tests_file):
                 file.unlink(missing_ok=True)
+        if options.kept:
+            keep.take_back(self, options.kept)
         (self.out / "logs").mkdir(parents=True, exist_ok=True)
+        self.rows = journal.read(self.steps_file)  # the disk may be full: what is kept is kept from here
 
     def steps(self):
-        """The last row of each step so far, by name, in order."""
-        rows = {}
-        if self.steps_file.exists():
-            for line in self.steps_file.read_text().splitlines():
-                try:
-                    row = json.loads(line)
-                except json.JSONDecodeError:  # the line that a kill has cut
-                    continue
-                rows[row["step"]] = row
-        return rows
+        """The last row of each step so far, by name, in order. A failure stands until the step has been
+        repeated to its end."""
+        last = {}
+        for row in self.rows:
+            if row["status"] != "cut" or last.get(row["step"], row)["status"] != "failed":
+                last[row["step"]] = row
+        return last
 
     def begin(self, name):
         self.step, self.warnings = name, []
         self.write({"step": name, "status": "cut", "reason": "interrupted", "facts": {}})
-        keep.only(self, self.steps_file)
+        keep.steps(self)
 
     def write(self, row):
         row["time"] = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        with self.steps_file.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        self.rows.append(row)
+        journal.append(self.steps_file, json.dumps(row) + "\n")
 
     def log(self, name=None):
         return self.out / "logs" / f"{(name or self.step).replace(' ', '-').replace('/', '-')}.log"
@@ -80,13 +78,15 @@ class Check:
         done = self.call([self.place.program, *words], limit, **environment)
         if done.code != 0:
             raise Failed(done.last_words())
-        self.warnings += [line.strip() for line in done.errors.splitlines() if "warning:" in line]
+        said = [line.strip()[:MAX_WORDS] for line in done.errors.splitlines() if "warning:" in line]
+        self.warnings += said[:MAX_WARNINGS - len(self.warnings)]
         return done
 
     def feedrate(self, *words, limit=120, **environment):
         """The object that the program prints with --json, which is kept beside the log."""
         output = self.run(*words, "--json", limit=limit, **environment).output
-        self.log().with_suffix(".json").write_text(output)
+        with contextlib.suppress(OSError):  # a full disk; the log's own line says so
+            self.log().with_suffix(".json").write_text(output)
         return json.loads(output)
 
     def dataset(self, name):

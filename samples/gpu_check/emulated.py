@@ -15,6 +15,7 @@ from functools import partial
 
 import planted
 from budget import Absent, Failed
+from journal import append
 from summary import measured
 
 RECIPE = "imagenet-train"
@@ -120,8 +121,7 @@ def one_round(check, plan):
     for row in measured(results):
         kind = "emulated" if row.get("emulates") else "real"
         rates.setdefault(row["threads"], {})[kind] = row["images_per_second"]
-    with check.results.open("a") as kept:
-        kept.write(results.read_text())
+    append(check.results, results.read_text())
     return own, rates
 
 

@@ -7,7 +7,7 @@ import re
 import sys
 
 import place
-from budget import Absent, Cut, Failed
+from budget import OVER, Absent, Cut, Failed
 from check import NoDevice
 
 PRECISIONS = ["bf16", "tf32", "fp16", "fp32"]
@@ -24,6 +24,8 @@ def device(check):
     try:
         rows = check.feedrate("list", "devices", limit=60)["devices"]
     except (Failed, Cut) as reason:
+        if str(reason) == OVER:
+            raise
         raise NoDevice(f"the program cannot say which there are: {reason}") from reason
     cuda = next((row for row in rows if row["name"] == "cuda"), None)
     if cuda is None:

@@ -1,5 +1,6 @@
 """The steps, in order of what they tell in a second, and how they are run one after the other."""
 
+import contextlib
 import sys
 import traceback
 from functools import partial
@@ -7,6 +8,7 @@ from functools import partial
 import data
 import emulated
 import fusions
+import journal
 import keep
 import learn
 import measure
@@ -14,6 +16,7 @@ import prove
 import suites
 from budget import OVER, Absent, Cut, Failed
 from check import NoDevice
+from guard import undisturbed
 
 
 def resnet50(precision, batch, tools, **more):
@@ -108,10 +111,10 @@ def run_all(check):
 
 
 def run(check, name, step):
-    check.begin(name)
     began = check.budget.now()
     row = {"step": name, "status": "cut", "reason": "interrupted", "facts": {}}
     try:
+        check.begin(name)
         row["facts"] = step(check)
         row |= {"status": "ok", "reason": None}
     except NoDevice as reason:
@@ -125,14 +128,14 @@ def run(check, name, step):
         row |= {"status": "cut", "reason": str(reason), "facts": reason.facts}
     except Exception as bug:  # whatever a program said that no step expected
         row |= {"status": "failed", "reason": f"{type(bug).__name__}: {bug}; the log has more"}
-        with check.log().open("a") as log:
-            traceback.print_exc(file=log)
+        journal.append(check.log(), traceback.format_exc())
     finally:
-        row |= {"seconds": round(check.budget.now() - began, 1), "warnings": check.warnings,
-                "ended": round(check.budget.since_start(), 1)}
-        check.write(row)
-        tell(row)
-        keep_all(check)
+        with undisturbed():
+            row |= {"seconds": round(check.budget.now() - began, 1), "warnings": check.warnings,
+                    "ended": round(check.budget.since_start(), 1)}
+            check.write(row)
+            keep_all(check)
+            tell(row)
 
 
 def keep_all(check):
@@ -144,4 +147,5 @@ def keep_all(check):
 
 def tell(row):
     told = f": {row['reason'][:200]}" if row["reason"] else ""
-    print(f"{row['ended']:6.0f} s  {row['step']}: {row['status']}{told}", flush=True)
+    with contextlib.suppress(OSError):  # whoever read it has gone; --keep goes on
+        print(f"{row['ended']:6.0f} s  {row['step']}: {row['status']}{told}", flush=True)

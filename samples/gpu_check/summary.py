@@ -1,18 +1,19 @@
 """The text summary, which tells problems last, where a short excerpt of the output still shows them, and
 the page."""
 
-import json
+import journal
 
 KINDS = ["compute", "demand", "delivered"]
 MAX_FACTS = 5000  # characters; steps.jsonl has all
 MAX_TABLE = 3500
 MAX_REASON = 400
+MAX_WARNINGS = 1500
+MAX_FAILED = 4000
 
 
 def write(check):
     """Returns the exit code: 1 if a step failed."""
     steps = list(check.steps().values())
-    page(check)
     print("\n" + text(check))
     return 1 if any(row["status"] == "failed" for row in steps) else 0
 
@@ -49,14 +50,8 @@ def shortened(lines, characters):
 
 
 def measured(file):
-    """Rows of results; the last may have been cut by a kill."""
-    rows = []
-    for line in file.read_text().splitlines() if file.exists() else []:
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return rows
+    """Rates of results."""
+    return [row for row in journal.read(file) if row.get("images_per_second")]
 
 
 def problems(steps):
@@ -74,9 +69,11 @@ def problems(steps):
     for row in of("cut"):
         left.setdefault(row["reason"][:MAX_REASON], []).append(row["step"])
     lines += [f"left for --resume: {', '.join(names)}: {reason}" for reason, names in left.items()]
-    lines += [f"warning: {row['step']}: {warning[:MAX_REASON]}" for row in steps
-              for warning in row.get("warnings") or []]
-    failed = [f"FAILED: {row['step']}: {row['reason'][:MAX_REASON]}" for row in of("failed")]
+    lines += shortened([f"warning: {row['step']}: {warning[:MAX_REASON]}" for row in steps
+                        for warning in row.get("warnings") or []], MAX_WARNINGS)
+    failed = of("failed")
+    length = max(60, min(MAX_REASON, MAX_FAILED // max(1, len(failed))))  # of the reason of each
+    failed = [f"FAILED: {row['step']}: {row['reason'][:length]}" for row in failed]
     return lines + (failed or ["No step failed."])
 
 

@@ -182,6 +182,22 @@ class Judging(Case):
         self.assertEqual([line for line in self.place.asked() if "list_tests" in line], listed)
         self.assertFalse(any(line.startswith("left") for line in lines), lines)
 
+    def test_a_failure_stands_until_it_has_been_repeated(self):
+        failure = self.last_line(train=self.trained(loss=None))
+        self.says(train=self.trained() | {"sleep": 600})
+        for left in (lambda step: 0 if step else 600,  # not begun, then begun and cut
+                     lambda step: 1 if step.startswith("recorded") else 600):
+            code, lines = self.run_all(resume=True, left=left)
+            self.assertEqual((code, lines[-1]), (1, failure))
+        self.says()
+        code, lines = self.run_all(resume=True)
+        self.assertEqual((code, lines[-1]), (0, "No step failed."))
+
+    def test_minutes_too_few_for_the_device_are_not_its_fault(self):
+        code, lines = self.run_all(left=lambda step: 0)
+        self.assertEqual((code, lines[-1]), (0, "No step failed."))
+        self.assertEqual(self.row("device")["reason"], "the minutes were over")
+
     def test_what_failed_is_repeated_by_resume(self):
         self.last_line(train=self.trained(loss=None))
         self.says()

@@ -79,6 +79,14 @@ class Suites(Case):
         code, lines = self.run_all(only=["tests"])
         self.assertEqual((code, self.row("tests")["status"]), (0, "cut"))
 
+    def test_a_report_may_hold_any_bytes(self):
+        report = self.root / "report.json"
+        report.write_bytes(b'{"testsuites": [{"name": "A", "testsuite": [{"name": "t", "result": "COMPLETED", '
+                           b'"failures": [{"failure": "file.cpp:3\\nfound \xff"}]}]}]}')
+        self.assertEqual(suites.told(report)["A.t"]["reason"], "found \ufffd")
+        report.write_bytes(b"\xff")
+        self.assertIsNone(suites.told(report))
+
     def test_no_suite_of_a_real_device_skips_what_a_device_cannot_do(self):
         """gpu_check counts skipped tests as failures, so a test for the emulated device alone belongs
         to a suite that has no other instance."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
@@ -9,6 +10,7 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from feedrate._data import Batch
+from feedrate._errors import DataError
 from feedrate._loader import Loader
 from feedrate._torch_decoder import Decoder
 
@@ -18,6 +20,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _cuda: Any = torch.cuda  # without types in part
 State = dict[str, int]
+
+
+class Streams:
+    """The stream that a loader's batches are copied on, for each device: one for all epochs, since
+    PyTorch keeps freed memory for the stream that it was allocated on. A pickle holds none."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, Any] = {}
+
+    def on(self, device: torch.device | None) -> Any:
+        """None where batches stay in the loader's memory, or are copied by the processor."""
+        if device is None or device.type != "cuda":
+            return None
+        index = _cuda.current_device() if device.index is None else device.index
+        if index not in self._of:
+            self._of[index] = _cuda.Stream(index)
+        return self._of[index]
+
+    def __reduce__(self) -> Any:
+        return Streams, ()
 
 
 class Run:
@@ -70,11 +92,20 @@ class Epoch(Generic[T]):
         self._epoch = loader._state["epoch"]
         self._share = loader._share
         self._over = False  # its last batch was taken
-        device = loader.device
-        self._stream: Any = _cuda.Stream(device) if device is not None and device.type == "cuda" else None
         self._ahead: _Copy | None = None  # the next one
+        self._failure: DataError | None = None  # in place of the next one
         # Of the one that was handed out.
         self._copied: tuple[_Tensors | None, torch.cuda.Event] | None = None
+        self._stream: Any = loader._streams.on(loader.device)
+
+    def __del__(self) -> None:
+        # The memory that is still being copied becomes the loader's, which fills it again.
+        copying = [self._copied] if self._copied is not None else []
+        copying += [(self._ahead.host, self._ahead.there)] if self._ahead is not None else []
+        for host, there in copying:
+            if host is not None:
+                with contextlib.suppress(Exception):  # whoever uses that device next is told
+                    there.synchronize()
 
     def __iter__(self) -> Epoch[T]:
         return self
@@ -129,16 +160,22 @@ class Epoch(Generic[T]):
         if self._copied is not None:
             self._copied[1].synchronize()  # before the loader may fill that memory again
             self._copied = None
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
         copy = self._ahead if self._ahead is not None else self._copy(run)
         if copy is None:
             return None
-        self._ahead = self._copy(run)
+        self._copied, self._ahead = (copy.host, copy.there), None
+        try:
+            self._ahead = self._copy(run)
+        except DataError as error:  # comes behind this batch, as it does without a device
+            self._failure = error.with_traceback(None)  # whose frames would keep this one
         stream = torch.cuda.current_stream(self._loader.device)
         stream.wait_event(copy.there)
         for tensor in copy.device[:3]:
             # Its memory belongs to the other stream, which must not use it again too early.
             tensor.record_stream(stream)
-        self._copied = copy.host, copy.there
         return copy.device
 
     def _copy(self, run: Run) -> _Copy | None:
@@ -148,10 +185,14 @@ class Epoch(Generic[T]):
                 if run.decoder is not None:
                     run.decoder.wait()  # for its errors
                 return None
-            images, labels, indices = (
-                tensor.to(self._loader.device, non_blocking=True) for tensor in host[:3]
-            )
-            there = self._stream.record_event()
+            try:
+                images, labels, indices = (
+                    tensor.to(self._loader.device, non_blocking=True) for tensor in host[:3]
+                )
+                there = self._stream.record_event()
+            except BaseException:
+                self._stream.synchronize()  # what was queued reads memory that becomes the loader's
+                raise
         device = host._replace(images=images, labels=labels, indices=indices)
         return _Copy(host if run.decoder is None else None, device, there)
 

@@ -18,7 +18,7 @@ from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
 from feedrate._torch_decoder import Decoder, expect_decoder
-from feedrate._torch_epoch import Epoch, Run
+from feedrate._torch_epoch import Epoch, Run, Streams
 from feedrate._torch_names import read_order, source_of, take_names, take_samplers, tell_epoch
 
 if TYPE_CHECKING:
@@ -40,13 +40,12 @@ class DataLoader(Generic[T]):
 
     Images are count x channels x height x width: u8 in channels_last memory, which convolutions on a
     GPU prefer, or with pixels="f32" or "f16" (pixel - mean) / deviation, contiguous. layout="nchw"
-    makes them contiguous, "nhwc" channels_last. Labels are
-    int64; where the recipe has mixup or cutmix they are float32, count x classes, the share of each
-    class, which `cross_entropy` takes as well. Nothing is copied on the way: the tensors are the memory that the loader filled, page-locked
-    where PyTorch has a GPU. With a `device` of CUDA the tensors are on it; batches are copied ahead
-    on a stream of their own. decode="device" leaves packed JPEGs to the GPU: they are copied there as they
-    are, and our kernels decode them, ahead on that stream, into new tensors, to the values that the
-    threads would give; any work on the current stream may follow, and a tensor stays as long as it is held.
+    makes them contiguous, "nhwc" channels_last. Labels are int64; where the recipe has mixup or cutmix
+    they are float32, count x classes, the share of each class, which `cross_entropy` takes as well.
+    Nothing is copied on the way: the tensors are the memory that the loader filled, page-locked where
+    PyTorch has a GPU. With a `device` of CUDA the tensors are on it; batches are copied ahead on a
+    stream of their own. decode="device" leaves packed JPEGs to the GPU: our kernels decode them, ahead
+    on that stream, into new tensors of the values that the threads would give.
 
     Each iteration is an epoch, in an order and with random draws of its own. When it was broken off,
     the next one is the next epoch, from its start. `load_state_dict` makes the next iteration the rest
@@ -215,6 +214,7 @@ class DataLoader(Generic[T]):
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
         self._epoch_read = 0  # of which the sampler was asked
+        self._streams = Streams()
         self._followed: int | None = getattr(self._sampling.follows, "epoch", None)
 
     @property

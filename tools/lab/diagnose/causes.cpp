@@ -17,7 +17,7 @@ constexpr double waits = 0.1;        // share of the time, from which the loader
 constexpr double worth_it = 1.1;     // a gain that is no error of measurement
 constexpr double least_gain = 1.05;  // below it, a cause is not worth a line
 constexpr double main_part = 0.3;    // of a batch
-constexpr double seconds_of_import = 1;
+constexpr double seconds_of_import = 1;  // beside torch, which every worker needs
 constexpr double many_tensors = 32;  // in a batch; two are usual
 constexpr double some_bytes = 4096;  // read in a batch, beside the probe's own
 constexpr std::array<std::string_view, 15> names{"decoding",
@@ -67,12 +67,12 @@ std::optional<Cause> starts(const Case& of) {
   const double gain = loop.time / std::max(0.01 * loop.time, loop.time - std::max(0.0, saved));
   const std::string start = duration_text(loop.starts / epochs);
   if (gain < worth_it) return {};
-  if (loop.made.start != "fork" && loop.worker_start >= seconds_of_import) {
+  if (loop.made.start != "fork" && loop.imports >= seconds_of_import) {
     return Cause{
         .kind = CauseKind::slow_spawn,
-        .what = fmt::format("Each worker starts by '{}' and imports for {} before its first "
-                            "batch; an epoch waits {}.",
-                            loop.made.start, duration_text(loop.worker_start), start),
+        .what = fmt::format("Each worker starts by '{}' and imports for {}, beside torch, before "
+                            "its first batch; an epoch waits {}.",
+                            loop.made.start, duration_text(loop.imports), start),
         .gain = gain,
         .where = loop.made.where,
         .change = loop.made.persistent

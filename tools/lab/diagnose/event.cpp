@@ -211,7 +211,8 @@ Event read_event(std::string_view line) {
   if (kind == "end") event.what = EpochEnded{of.time("begin")};
   if (kind == "iterator") event.what = IteratorMade{of.seed(), of.whole("sweep")};
   if (kind == "worker") {
-    event.what = WorkerStarted{of.whole("parent").value_or(0), of.seed(), of.time("begin")};
+    event.what = WorkerStarted{of.whole("parent").value_or(0), of.seed(), of.time("begin"),
+                               of.time("torch")};
   }
   if (kind == "steps") event.what = steps_of(of);
   if (kind == "batch" || kind == "batches") {

@@ -47,6 +47,7 @@ struct WorkerStarted {
   std::uint64_t parent = 0;
   std::string seed{};
   double begin = 0;
+  double torch = 0;  // to import torch, before that; 0: its parent had done it
 };
 /// The loop got a batch. Of short steps, only some are timed in full.
 struct StepBegun {

@@ -204,14 +204,11 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   loop.unwaited = enough ? unwaited.size() : 0;
   loop.step = enough ? median(std::move(unwaited)) : typical;
 
-  double late = 0, workers = 0;
+  std::vector<double> imports;
   for (const Epoch& epoch : seen.epochs) {
-    for (const double begin : epoch.workers) {
-      late += begin - epoch.begun.begin;
-      ++workers;
-    }
+    imports.insert(imports.end(), epoch.imports.begin(), epoch.imports.end());
   }
-  if (workers > 0) loop.worker_start = late / workers;
+  if (!imports.empty()) loop.imports = median(std::move(imports));
   if (loop.samples == 0 && !seen.epochs.empty() && !seen.epochs.front().steps.empty()) {
     loop.samples = static_cast<double>(seen.epochs.front().steps.front().samples.value_or(0));
   }

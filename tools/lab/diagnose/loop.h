@@ -54,7 +54,7 @@ struct Loop {
   std::uint64_t unwaited = 0;  // steps that did not wait, from which `step` is; 0: from all
   double receive = 0;          // processor time to take a batch from a worker, in the middle
   double pin = 0;              // of a batch
-  double worker_start = 0;     // from iter() to a worker's first word, the mean
+  double imports = 0;          // of a worker before it works, but for torch's; in the middle
   std::uint64_t epochs = 0;
   Service service{};
   SwapSeen swap{};

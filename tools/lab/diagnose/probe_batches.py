@@ -248,7 +248,8 @@ def _hook_worker(module):
             parent = parent_process()
             parent = parent.pid if parent is not None else os.getppid()
             known = {"seed": given.get("base_seed"), "worker": given.get("worker_id"), "parent": parent}
-            _send("worker", begin=_now(), **known)
+            importer, torch = _counts.get("torch", (0, 0))
+            _send("worker", begin=_now(), torch=torch if importer == os.getpid() else 0, **known)
             _worker[:] = (_Maker(_text(known)[1:-1]),)  # each of its batches says this, too
             _counts.update(puts=0, put_cpu=0)
             _time_pickling()

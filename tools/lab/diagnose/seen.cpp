@@ -131,7 +131,9 @@ void Seen::finish() {
     const auto after = std::find_if(epochs.begin(), epochs.end(), [&](const Epoch& epoch) {
       return epoch.begun.begin > worker.begin;
     });
-    if (after != epochs.begin()) std::prev(after)->workers.push_back(worker.begin);
+    if (after == epochs.begin()) continue;
+    Epoch& epoch = *std::prev(after);
+    epoch.imports.push_back(worker.begin - worker.torch - epoch.begun.begin);
   }
   for (auto& [key, loader] : loaders) {
     if (const auto rank = ranks_.find(key.first); rank != ranks_.end()) loader.rank = rank->second;

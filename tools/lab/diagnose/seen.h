@@ -35,7 +35,8 @@ struct Epoch {
   EpochBegun begun;
   std::vector<StepBegun> steps;
   std::optional<double> ended;
-  std::vector<double> workers;  // when they began to work
+  std::vector<double>
+      imports;  // of each worker: from iter() until it worked, but for torch's import
 };
 
 /// What was said about Feedrate's loader in the place of a script's.

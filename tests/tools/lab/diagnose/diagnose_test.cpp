@@ -73,8 +73,10 @@ TEST(UnitDiagnoseEvent, batches_of_a_worker) {
 }
 
 TEST(UnitDiagnoseEvent, a_seed_may_be_below_zero) {
-  const Event event = read_event(R"({"event":"worker","pid":7,"seed":-12,"parent":6,"begin":0})");
+  const Event event = read_event(
+      R"({"event":"worker","pid":7,"seed":-12,"parent":6,"begin":0,"torch":1500000000})");
   EXPECT_EQ(std::get<WorkerStarted>(event.what).seed, "-12");
+  EXPECT_DOUBLE_EQ(std::get<WorkerStarted>(event.what).torch, 1.5);
 }
 
 TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {
@@ -234,6 +236,16 @@ TEST(UnitDiagnoseCauses, workers_that_start_anew_in_each_epoch) {
   loop.start_method = "spawn";
   loop.start = 3;
   loop.worker_start = 2.5;
+  EXPECT_EQ(causes(loop), std::vector<std::string>{"slow-spawn"});
+}
+
+TEST(UnitDiagnoseCauses, spawned_workers_import_torch_whatever_the_script_imports) {
+  MadeLoop loop{.epochs = 10, .steps = 10, .step = 0.02, .wait = 0.0001, .start = 3, .cpu = 0.02};
+  loop.start_method = "spawn";
+  loop.worker_start = 2.5;
+  loop.torch = 2;
+  EXPECT_EQ(causes(loop), std::vector<std::string>{"workers-restarted"});
+  loop.torch = 1;
   EXPECT_EQ(causes(loop), std::vector<std::string>{"slow-spawn"});
 }
 

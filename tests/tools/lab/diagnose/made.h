@@ -13,7 +13,8 @@ struct MadeLoop {
   double step = 0.01;                                             // seconds
   double wait = 0.03;                                             // of each step
   double start = 0.03;  // of an epoch, before its first batch
-  double worker_start = 0.01;
+  double worker_start = 0.01;  // of that, with torch
+  double torch = 0;
   double cpu = 0.07, blocked = 0, delay = 0;  // of a batch
   double put = 0, receive = 0, pin = 0, step_cpu = 0;
   double slow_wall = 0;  // of every tenth batch, if above 0
@@ -41,7 +42,7 @@ struct MadeLoop {
       const std::string seed = std::to_string(epoch);
       add(tools::IteratorMade{seed, std::nullopt}, 1);
       add(tools::EpochBegun{now, now + 0.001}, 1);
-      if (workers > 0) add(tools::WorkerStarted{1, seed, now + worker_start}, 0);
+      if (workers > 0) add(tools::WorkerStarted{1, seed, now + worker_start, torch}, 0);
       for (std::uint64_t i = 0; i < steps; ++i) {
         tools::BatchMade made{.begin = now, .end = now + cpu + blocked + delay, .samples = batch};
         if (slow_wall > 0 && i % 10 == 5) made.end = now + slow_wall;

@@ -43,7 +43,7 @@ std::string format_and_codec(const Row& row) {
   const std::string_view how = row.decode == scaled_decode   ? ", scaled"
                                : row.decode == device_decode ? ", decoded on the device"
                                                              : "";
-  return join(row.format, " × ", row.codec, how,
+  return join(row.format, row.codec.empty() ? "" : " × ", row.codec, how,
               row.shuffle_blocks ? join(", blocks of ", *row.shuffle_blocks) : "",
               row.servers ? ", " + *row.servers : "");
 }
@@ -84,7 +84,8 @@ Row parse_row(std::string_view text, const std::filesystem::path& file, std::siz
     fail(file, "line ", line, ": more than ", max_images_per_second, " images/s");
   }
   if (!is_trainer_alone(row.kind) && !row.threads) fail(file, "line ", line, ": threads is null");
-  if (row.kind != supply_kind && !(row.network && row.device && (row.precision || row.emulates))) {
+  const bool has_precision = row.precision || row.emulates || is_of_script(row);
+  if (row.kind != supply_kind && !(row.network && row.device && has_precision)) {
     fail(file, "line ", line, ": network, device or precision is null");
   }
   return row;

@@ -52,12 +52,13 @@ struct Row {
   std::string tool{own_tool};  // or a framework: "pytorch", …
   std::string dataset;         // path as given
   std::string format;
-  std::string codec;
+  std::string codec;  // "" in a row of a script, as is the recipe
   std::string decode{full_decode};
   std::string recipe;
   std::optional<std::string> network;  // absent for supply, as are device and precision
   std::optional<std::string> device;
-  std::optional<std::string> precision;  // absent also for an emulated device of unknown precision
+  std::optional<std::string>
+      precision;  // absent also where an emulated device or a script has none
   std::optional<std::string> emulates;   // the rate of the emulated device, and who says so
   std::optional<double> emulated_rate;   // in images/s
   std::uint32_t batch = 0;
@@ -81,6 +82,9 @@ struct Row {
   Telemetry telemetry;           // of the median repeat
   Environment environment;
 };
+
+/// Whether 'feedrate diagnose' saw it in a script: what the images are and how they are made is not known.
+inline bool is_of_script(const Row& row) { return row.recipe.empty(); }
 
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
 double spread_percent(const Row& row);

@@ -23,25 +23,27 @@ void for_each_point_field(RowType& row, const Field& field) {
   field("tool", row.tool,
         {"`feedrate`, or the framework that was measured: `pytorch`, `pytorch:cuda-graph`, "
          "`pytorch:compile`, `pytorch+feedrate`, `tensorflow`, `mxnet`"});
-  field("dataset", row.dataset, {"path as given"});
-  field("format", row.format, {"container"});
-  field("codec", row.codec, {"how the images are encoded"});
+  field("dataset", row.dataset, {"path as given; of a script, the type of its dataset"});
+  field("format", row.format, {"container; of a script, the class of its loader"});
+  field("codec", row.codec, {"how the images are encoded; of a script, empty"});
   field("decode", row.decode,
         {"JPEGs were decoded by the loader: `full`, or `scaled` where a crop allows it; or packed "
          "ones by the `device`",
          Absent{"a row of an earlier version, which means `full`"}});
-  field("recipe", row.recipe, {"augmentation"});
-  field("network", row.network, {"that was trained", Null{"supply"}});
+  field("recipe", row.recipe, {"augmentation; of a script, empty"});
+  field("network", row.network, {"that was trained; of a script, its name", Null{"supply"}});
   field("device", row.device,
-        {"`cpu`, `cuda`; or `emulated h100x8`, one that is not here: its pace was kept by sleeping",
+        {"`cpu`, `cuda`; or `emulated h100x8`, one that is not here: its pace was kept by "
+         "sleeping; of a script, `pytorch`",
          Null{"supply"}});
   field("precision", row.precision,
         {"`fp32`, `tf32`, `bf16`, `fp16`; of an emulated device as published, `mixed`",
-         Null{"supply; an emulated device whose source does not say"}});
+         Null{"supply; an emulated device whose source does not say; a script"}});
   field("batch", row.batch, {"images in a step"});
   field("cache", row.cache,
         {"where the first epoch's samples came from: `warm`, the page cache; `cold`, storage"});
-  field("threads", row.threads, {"of the loader", Null{"demand and compute"}});
+  field("threads", row.threads,
+        {"of the loader; of a script, its workers", Null{"demand and compute"}});
 }
 
 template <class RowType, class Field>
@@ -67,9 +69,11 @@ void for_each_field(RowType& row, const Field& field) {
         {"loader threads that did some of the work", Null{no_loader}});
   field("repeats", row.repeats, {"one for each process", Unit{"images/s"}});
   field("images_per_second", row.images_per_second, {"median of the repeats", Unit{"images/s"}});
-  field("predicted", row.predicted,
-        {"from supply and demand, before it was measured", Unit{"images/s"},
-         Null{"other kinds than delivered; supply or demand was not measured"}});
+  field(
+      "predicted", row.predicted,
+      {"from supply and demand, before it was measured; of a script, from what a batch costs",
+       Unit{"images/s"},
+       Null{"supply, but for a script's; demand and compute; supply or demand was not measured"}});
   field("warmup_seconds", row.warmup_seconds,
         {"left out of the rate", Unit{"s"}, Null{"not known"}});
   field("stall_percent", row.stall_percent,
@@ -77,16 +81,22 @@ void for_each_field(RowType& row, const Field& field) {
          Unit{"%"}, Null{"other kinds than delivered"}});
   field("wait_ms", row.wait_ms,
         {"of a step, without a batch", Unit{"ms"}, Null{"other kinds than delivered"}});
-  field("read_us", row.read_us, {"a worker's time to read an image", Unit{"µs"}, Null{no_loader}});
+  field("read_us", row.read_us,
+        {"a worker's time to read an image; of a script, in its dataset, beside the others",
+         Unit{"µs"}, Null{no_loader}});
   field("decode_us", row.decode_us,
         {"a worker's time to decode an image", Unit{"µs"}, Null{no_loader}});
   field("augment_us", row.augment_us,
-        {"a worker's time to augment an image", Unit{"µs"}, Null{no_loader}});
+        {"a worker's time to augment an image; of a script, with collating", Unit{"µs"},
+         Null{no_loader}});
   field("cpu_us", row.cpu_us,
         {"processor time for an image, all threads", Unit{"µs"},
          Null{"the tool does not report it"}});
-  field("digest", row.digest,
-        {"of the dataset's images; only rows with equal digests are compared", Unit{sha256_unit}});
+  field(
+      "digest", row.digest,
+      {"of the dataset's images; of a script, of its name and its dataset's type and length; only "
+       "rows with equal digests are compared",
+       Unit{sha256_unit}});
   for_each_field(row.telemetry, field);
   field("environment", row.environment, {"the machine and the build"});
 }

@@ -17,9 +17,12 @@
 #include "tools/console/signals.h"
 #include "tools/console/terminal.h"
 #include "tools/console/text.h"
+#include "tools/lab/bench/results_file.h"
 #include "tools/lab/diagnose/diagnosis.h"
 #include "tools/lab/diagnose/listener.h"
 #include "tools/lab/diagnose/run.h"
+#include "tools/lab/diagnose/script_rows.h"
+#include "tools/lab/measure/environment.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/parser.hpp"
@@ -38,11 +41,16 @@ struct DiagnoseRequest {
   std::optional<unsigned> threads{};
   std::filesystem::path convert{};
   std::optional<std::uint64_t> restart{};
+  std::filesystem::path out{};
   bool json = false;
 };
 
-/// Runs the command anew with other numbers of workers, up to the steps that were asked for.
-std::vector<Restarted> restarts(const DiagnoseRequest& options, const Diagnosis& found) {
+bool stops_us(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
+
+/// Runs the command anew with other numbers of workers, up to the steps that were asked for. Ends where a signal
+/// ended it, which is kept in `signal`.
+std::vector<Restarted> restarts(const DiagnoseRequest& options, const Diagnosis& found,
+                                int& signal) {
   std::vector<Restarted> all;
   const Loop& loop = found.loops.front();
   for (const std::uint64_t workers : numbers_of_workers(usable_cores())) {
@@ -53,14 +61,27 @@ std::vector<Restarted> restarts(const DiagnoseRequest& options, const Diagnosis&
              Restart{.where = loop.made.where, .workers = workers, .steps = *options.restart}});
     const Ended ended = run_with_probe(options.command, listener.directory(), OutputTo::nowhere);
     all.push_back(restarted(found, workers, listener.finish()));
-    if (ended.signal == SIGINT || ended.signal == SIGTERM || ended.signal == SIGHUP) {
-      die_of(ended.signal);
+    if (stops_us(ended.signal)) {
+      signal = ended.signal;
+      all.pop_back();
+      break;
     }
     if (!all.back().delivered && ended.code != 0) {
       all.back().problem += fmt::format(", and ended with exit code {}", ended.code);
     }
   }
   return all;
+}
+
+void add_rows(ResultsFile& file, const std::filesystem::path& path, const Diagnosis& found) {
+  const std::vector<Row> rows = script_rows(found, describe_environment(command_line()));
+  for (const Row& row : rows) file.add(row);
+  if (rows.empty()) {
+    warn(fmt::format("nothing was measured, so {} gets no row", path.string()));
+  } else {
+    note(fmt::format("{} added to {}; 'feedrate report' draws them", counted(rows.size(), "row"),
+                     path.string()));
+  }
 }
 
 int run_diagnose(const DiagnoseRequest& options) {
@@ -70,13 +91,15 @@ int run_diagnose(const DiagnoseRequest& options) {
   if (options.swap && options.restart) {
     throw Misused("--restart tries other numbers of workers, of which --swap leaves none");
   }
+  std::optional<ResultsFile> results;  // opened first: a run is long
+  if (!options.out.empty()) results.emplace(options.out, Existing::resume);
   Listener listener({.sweep = options.sweep,
                      .seconds = options.seconds,
                      .cores = usable_cores(),
                      .swap = options.swap,
                      .threads = options.threads,
                      .converted_to = options.convert});
-  const Ended ended = advised("Write the command as you would without Feedrate, behind '--'.", [&] {
+  Ended ended = advised("Write the command as you would without Feedrate, behind '--'.", [&] {
     return run_with_probe(options.command, listener.directory(),
                           options.json ? OutputTo::our_stderr : OutputTo::our_stdout);
   });
@@ -88,19 +111,17 @@ int run_diagnose(const DiagnoseRequest& options) {
   found.code = ended.signal != 0 ? 128 + ended.signal : ended.code;
   if (options.restart && found.problem.empty() && found.code == 0 &&
       !found.loops.front().made.wrapped) {
-    found.restarts = restarts(options, found);
+    found.restarts = restarts(options, found, ended.signal);
   }
+  if (results) add_rows(*results, options.out, found);
+  results.reset();
   if (options.json) {
     print(found.json());
   } else {
     say("\n" + found.text(text_columns(STDERR_FILENO)));
   }
-  if (ended.signal != 0) {
-    // Not by a signal that a debugger or a core file belongs to: those are the command's.
-    const bool ordinary =
-        ended.signal == SIGINT || ended.signal == SIGTERM || ended.signal == SIGHUP;
-    if (ordinary) die_of(ended.signal);
-  }
+  // Not by a signal that a debugger or a core file belongs to: those are the command's.
+  if (stops_us(ended.signal)) die_of(ended.signal);
   return found.code;
 }
 
@@ -147,6 +168,11 @@ std::function<int()> prepare_diagnose(CLI::App& app) {
        .max = 1'000'000,
        .nothing = "never"},
       options->restart);
+  add_output(app,
+             {.name = "--out",
+              .description = "FILE: add what was measured, as rows that 'feedrate report' reads",
+              .use = PathUse::writes},
+             options->out);
   add_json(app, options->json);
   return [options, &app] {
     const std::vector<std::string>& behind = static_cast<const Parser&>(app).command;
@@ -187,12 +213,17 @@ of torchvision's ImageFolder, CIFAR and MNIST and timm's ImageDataset, under tra
 parts of recipes. Both are then measured alone in that pause, and their pixels compared. What
 cannot be replaced stays, with the reason. The script needs the package feedrate.
 
+With --out, the measured rates are added to a file of results: 'feedrate report FILE --html PAGE'
+draws images/s over workers and where the time of an image goes. Rows of several runs of one
+script are repeats of one measurement.
+
 The command's output goes where it would; the diagnosis follows on stderr. With --json, it
 goes to stdout, and the command's own stdout to stderr. A loop over anything but a
 DataLoader is seen if it is over 'feedrate.diagnose.wrap(batches)'.)",
     .examples = R"(  feedrate diagnose -- python train.py --epochs 1
   feedrate diagnose --restart 200 -- python train.py
   feedrate diagnose --swap -- python train.py
+  feedrate diagnose --out script.jsonl -- python train.py
   feedrate diagnose --no-sweep --json -- torchrun --nproc-per-node 2 train.py
 )",
     .prepare = prepare_diagnose};

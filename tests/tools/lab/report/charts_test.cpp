@@ -5,6 +5,7 @@
 #include "tests/support/in_text.h"
 #include "tests/tools/invented_rows.h"
 #include "tools/lab/report/draw/axis.h"
+#include "tools/lab/report/draw/bar_chart.h"
 #include "tools/lab/report/draw/line_chart.h"
 #include "tools/lab/report/write/output.h"
 
@@ -39,6 +40,24 @@ TEST(UnitSvg, text_in_it_is_escaped) {
   svg.mark({10, 10}, 7, "s1 mark", "said");
   EXPECT_TRUE(testing::has(svg.markup(), "x &lt; &quot;y&quot;")) << svg.markup();
   EXPECT_TRUE(testing::has(svg.markup(), "<title>said</title>"));
+}
+
+TEST(UnitBarChart, parts_follow_each_other_and_are_named_once) {
+  const BarChart chart{.title = "t",
+                       .unit = "µs",
+                       .bars = {{"a & b", {{"read", 30, 0}, {"decode", 50, 1}, {"late", 20, 7}}},
+                                {"c", {{"decode", 40, 1}}}}};
+  const std::string drawn = draw(chart).markup();
+  for (const char* part : {"a &amp; b", "s0 part", "s1 part pale", "<title>decode 50 µs</title>",
+                           "c: decode 40 µs", "M8.0 27.0L105.6 27.0", "M105.6 27.0L268.3 27.0"}) {
+    EXPECT_TRUE(testing::has(drawn, part)) << part << " in " << drawn;
+  }
+  std::size_t names = 0;  // in the legend
+  for (std::size_t at = drawn.find(">decode</text>"); at != std::string::npos;
+       at = drawn.find(">decode</text>", at + 1)) {
+    ++names;
+  }
+  EXPECT_EQ(names, 1U);
 }
 
 TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_if_given) {

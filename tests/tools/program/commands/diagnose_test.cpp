@@ -92,6 +92,37 @@ TEST(CommandsDiagnose, a_command_that_is_missing_is_one_error) {
   }
 }
 
+TEST(CommandsDiagnose, adds_what_it_measured_to_a_file_of_results) {
+  const testing::TempDirectory directory;
+  const std::string file = (directory / "rows.jsonl").string(),
+                    script = (directory / "mine.py").string();
+  std::ofstream(script)
+      << "import sys, time\n"
+         "class Batch:\n    shape = (8, 3)\n"
+         "def batches():\n"
+         "    for _ in range(60):\n        time.sleep(0.003)\n        yield Batch()\n"
+         "for _ in sys.modules['_feedrate_probe'].wrap(batches()):\n"
+         "    time.sleep(0.001)\n";
+  const std::vector<std::string> words{"diagnose", "--out", file, "--", "python3", script};
+  for (int i = 0; i < 3; ++i) {
+    const Said said = feedrate(words);
+    EXPECT_EQ(said.code, 0) << said.errors;
+    EXPECT_NE(said.errors.find("2 rows added to "), std::string::npos) << said.errors;
+  }
+  const Said said = feedrate({"report", file, "--json"});
+  ASSERT_EQ(said.code, 0) << said.errors;
+  const auto studies = nlohmann::json::parse(said.output).at("studies");
+  ASSERT_EQ(studies.size(), 1U) << "repeats of one measurement";
+  EXPECT_EQ(studies.at(0).at("network"), "mine.py");
+
+  const Said none =
+      feedrate({"diagnose", "--out", (directory / "none.jsonl").string(), "--", "true"});
+  EXPECT_NE(none.errors.find("nothing was measured"), std::string::npos) << none.errors;
+  EXPECT_FALSE(fs::exists(directory / "none.jsonl"));
+  EXPECT_EQ(feedrate({"diagnose", "--out", script, "--", "true"}).code, exit_failed)
+      << "it holds no rows";
+}
+
 TEST(CommandsDiagnose, signals_go_to_the_command) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT}) {
     const testing::TempDirectory directory;

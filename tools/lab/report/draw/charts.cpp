@@ -4,10 +4,15 @@
 #include <array>
 #include <cmath>
 
+#include "tools/console/text.h"
+#include "tools/lab/report/draw/bar_chart.h"
 #include "tools/lab/report/draw/line_chart.h"
+#include "tools/lab/report/study/attribution.h"
 #include "tools/lab/report/study/scaling.h"
 
 namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 struct ThreadChart {
@@ -69,6 +74,21 @@ std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyV
   return At{static_cast<double>(chosen->threads), chosen->rate};
 }
 
+/// Where the time of an image goes, as bars.
+BarChart time_chart(const Study& study) {
+  BarChart chart{.title = "Time of an image", .unit = "µs"};
+  for (const AttributedPoint& point : attribute(study)) {
+    BarChart::Bar bar{.name = join(point.format, ", ", counted(point.threads, "thread"))};
+    for (unsigned i = 0; i < attribution_parts.size(); ++i) {
+      const auto& [name, member] = attribution_parts[i];
+      const double time = point.parts.*member;
+      if (time > negligible_part * point.parts.total) bar.parts.push_back({name, time, i});
+    }
+    chart.bars.push_back(std::move(bar));
+  }
+  return chart;
+}
+
 }  // namespace
 
 std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict) {
@@ -100,6 +120,11 @@ std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict)
     }
     if (chart.ring) caption += " The ring marks the chosen point.";
     charts.push_back({what.title, caption, draw(chart)});
+  }
+  const BarChart times = time_chart(study);
+  if (!times.bars.empty()) {
+    charts.push_back(
+        {times.title, "Between two delivered images, by cause; see the table below.", draw(times)});
   }
   return charts;
 }

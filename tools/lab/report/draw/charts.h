@@ -15,7 +15,7 @@ struct Chart {
   Svg svg;
 };
 
-/// Delivered, supply and stall over loader threads, as far as measured.
+/// Delivered, supply and stall over loader threads, and where the time of an image goes, as far as measured.
 std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict);
 
 }  // namespace feedrate::tools

@@ -20,6 +20,14 @@ constexpr std::array<std::string_view, series_styles> mark_paths{
     "M0 -5V5M-5 0H5M-4 -4L4 4",
 };
 
+std::string outline_of(const std::vector<At>& points) {
+  std::string line;
+  for (const At& at : points) {
+    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", at.x, at.y);
+  }
+  return line;
+}
+
 }  // namespace
 
 std::string escape_markup(std::string_view text) {
@@ -54,11 +62,12 @@ void Svg::line(At from, At to, std::string_view classes) {
 
 void Svg::path(const std::vector<At>& points, std::string_view classes) {
   if (points.empty()) return;
-  std::string line;
-  for (const At& at : points) {
-    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", at.x, at.y);
-  }
-  shapes_ += fmt::format("<path d=\"{}\" class=\"{}\"/>\n", line, classes);
+  shapes_ += fmt::format("<path d=\"{}\" class=\"{}\"/>\n", outline_of(points), classes);
+}
+
+void Svg::area(const std::vector<At>& outline, std::string_view classes, std::string_view tip) {
+  shapes_ += fmt::format("<path d=\"{}\" class=\"{}\"><title>{}</title></path>\n",
+                         outline_of(outline), classes, escape_markup(tip));
 }
 
 void Svg::ring(At centre, double radius, std::string_view classes) {

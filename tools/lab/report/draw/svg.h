@@ -26,6 +26,8 @@ class Svg {
 
   void line(At from, At to, std::string_view classes);
   void path(const std::vector<At>& points, std::string_view classes);
+  /// A path with `tip` as its tooltip.
+  void area(const std::vector<At>& outline, std::string_view classes, std::string_view tip);
   void ring(At centre, double radius, std::string_view classes);
   /// Draws the mark of a series, with `tip` as its tooltip.
   void mark(At centre, unsigned series, std::string_view classes, std::string_view tip);

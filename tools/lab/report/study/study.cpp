@@ -168,8 +168,9 @@ std::string machine_of(const Row& row) {
 
 std::string Study::title() const {
   const std::string on = dataset.empty() ? "" : " on " + dataset;
-  const std::string rest = fmt::format("batch {}{}{}", batch, recipe == "none" ? "" : ", " + recipe,
-                                       machine.empty() ? "" : ", on " + machine);
+  const std::string rest =
+      fmt::format("batch {}{}{}", batch, recipe == "none" || is_of_script() ? "" : ", " + recipe,
+                  machine.empty() ? "" : ", on " + machine);
   if (network.empty()) return fmt::format("the loader alone{}, {}", on, rest);
   const std::string images = dataset.empty() ? "" : dataset + ", ";
   return fmt::format("{} on {}{}{}, {}{}", network, images, device,

@@ -44,6 +44,8 @@ struct Study {
 
   /// "lenet on mnist, cpu, fp32, batch 64", and the recipe unless it is none
   std::string title() const;
+  /// Whether 'feedrate diagnose' measured it.
+  bool is_of_script() const { return recipe.empty(); }
 };
 
 /// The study that a row belongs to, without points. `dataset` is the name of its images.

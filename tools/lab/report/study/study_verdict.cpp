@@ -216,8 +216,10 @@ StudyVerdict judge(const Study& study) {
                    formats_clause(verdict, others, all.size());
   const bool all_open = all.size() > 1 && verdict.open_formats.size() + 1 == all.size();
   if (verdict.few_rounds) {
-    verdict.details = fmt::format(
-        " Fewer than {0} rounds tell nothing of the noise; --repeat {0} would.", min_rounds);
+    verdict.details =
+        fmt::format(" Fewer than {0} rounds tell nothing of the noise; {1} would.", min_rounds,
+                    study.is_of_script() ? fmt::format("diagnosing {} times", min_rounds)
+                                         : fmt::format("--repeat {}", min_rounds));
   } else if (!limits.limits.empty()) {
     verdict.details = fmt::format(" About --repeat {} would tell, or --decide.", limits.repeats);
     if (all_open) {

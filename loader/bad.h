@@ -35,14 +35,19 @@ struct BadSample {
 std::string reason_with_place(const formats::Dataset& dataset, std::uint64_t index,
                               std::string_view key, const std::exception& error);
 
-/// What Loader::next() throws under BadPolicy::fail. Its text is the reason.
+/// What Loader::next() throws under BadPolicy::fail and, of a sample whose bytes did not come, under every
+/// policy. Its text is the reason.
 class SampleError : public formats::Error {
  public:
-  explicit SampleError(BadSample sample) : Error(sample.reason), sample_(std::move(sample)) {}
+  explicit SampleError(BadSample sample, bool damaged = true)
+      : Error(sample.reason), sample_(std::move(sample)), damaged_(damaged) {}
   const BadSample& sample() const noexcept { return sample_; }
+  /// False: nothing was read, since a server refused or a cache had no room.
+  bool damaged() const noexcept { return damaged_; }
 
  private:
   BadSample sample_;
+  bool damaged_;
 };
 
 /// Writes the samples as tab-separated lines under a header: file, offset, index, key, reason.

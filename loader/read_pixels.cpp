@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "formats/base/lost_pages.h"
+#include "formats/io/late_bytes.h"
 #include "loader/bad.h"
 
 namespace feedrate::loader {
@@ -29,6 +30,7 @@ std::string lost_pages(const Dataset& dataset) {
 Sample read_pixels(const Dataset& dataset, std::uint64_t index, Scratch& scratch, Buffer& pixels) {
   Sample sample;
   std::string problem;
+  forget_failed_late_bytes();
   try {
     sample = dataset.read(index, scratch);
     if (!sample.shape.plausible()) throw Error("its size is not plausible");
@@ -42,7 +44,8 @@ Sample read_pixels(const Dataset& dataset, std::uint64_t index, Scratch& scratch
   throw SampleError({.place = dataset.place(index),
                      .index = index,
                      .key = std::move(key),
-                     .reason = std::move(problem)});
+                     .reason = std::move(problem)},
+                    !late_bytes_failed());
 }
 
 }  // namespace feedrate::loader

@@ -33,7 +33,7 @@ class DatasetStream final : public SampleStream {
   bool next(Sample& sample) override {
     if (next_ >= dataset_->size()) return false;
     problem_.clear();
-    late_bytes_failed();  // of what this thread read before
+    forget_failed_late_bytes();
     try {
       sample = dataset_->read(next_, scratch_);
     } catch (const Error& error) {

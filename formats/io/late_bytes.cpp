@@ -110,7 +110,8 @@ Held hold(Bytes part) {
   return held;
 }
 
-bool late_bytes_failed() { return std::exchange(failed, false); }
+bool late_bytes_failed() { return failed; }
+void forget_failed_late_bytes() { failed = false; }
 
 HeldWindow::HeldWindow(Bytes map, Bytes known) : map_(map), late_(late_bytes_at(map)) {
   if (late_ == nullptr || known.empty()) return;

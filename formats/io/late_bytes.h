@@ -80,9 +80,11 @@ class Held {
 /// they cannot be had.
 [[nodiscard]] Held hold(Bytes part);
 
-/// Whether bytes that this thread wanted to hold could not be had since it last asked. Then a server or
-/// a cache has failed, and the sample is not to blame for the error that its reader threw.
+/// Whether bytes that this thread wanted to hold could not be had since it last forgot that. Then a server
+/// or a cache has failed, and the sample is not to blame for the error that its reader threw.
 bool late_bytes_failed();
+/// Before a sample is read: what failed before is not about it.
+void forget_failed_late_bytes();
 
 /// Reads a late map from front to back, in large pieces, of which the next comes while one is read.
 /// Has no effect on other memory. One thread.

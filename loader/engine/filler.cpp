@@ -68,7 +68,8 @@ void Filler::fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::a
                     slot.indices + chunk.seat};
   StageClock clock(job_.counts);
   std::string problem;
-  late_bytes_failed();  // of what this thread read before
+  bool damaged = true;
+  forget_failed_late_bytes();
   try {
     read_chunk(chunk, seats, stop);
     clock.add_to(counters_.read_ns);
@@ -92,6 +93,7 @@ void Filler::fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::a
     throw;
   } catch (const std::exception& error) {
     problem = reason(error);
+    damaged = !late_bytes_failed();
   }
   // When the file itself is damaged, no sample is to blame and no policy helps.
   std::optional<std::string> damage;
@@ -104,7 +106,7 @@ void Filler::fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::a
   if (damage) {
     ring.fail(slot, chunk.seat + current_, std::make_exception_ptr(Error(*damage)));
   } else if (!problem.empty()) {
-    ring.fail(slot, chunk.seat + current_, sample_error(problem));
+    ring.fail(slot, chunk.seat + current_, sample_error(problem, damaged));
   }
   if (!faults_.empty()) {
     ring.add_faults(slot, faults_);
@@ -353,13 +355,14 @@ void Filler::check_item_view(const Item& item) const {
 }
 
 // What is known of the current item. Called outside of any stage, so it must not throw.
-std::exception_ptr Filler::sample_error(const std::string& problem) const {
+std::exception_ptr Filler::sample_error(const std::string& problem, bool damaged) const {
   const Item& item = items_[current_ < items_.size() ? current_ : 0];
   try {
     return std::make_exception_ptr(SampleError({.place = job_.dataset.place(item.index),
                                                 .index = item.index,
                                                 .key = std::string(item.sample.name),
-                                                .reason = problem}));
+                                                .reason = problem},
+                                               damaged));
   } catch (const std::exception&) {
     return std::make_exception_ptr(Error(problem));
   }

@@ -101,7 +101,7 @@ class alignas(64) Filler {
   void check_sample(const formats::Sample& sample) const;
   void check_item_view(const Item& item) const;
   std::string reason(const std::exception& error) const;
-  std::exception_ptr sample_error(const std::string& problem) const;
+  std::exception_ptr sample_error(const std::string& problem, bool damaged) const;
 
   const Job& job_;
   TraceLane* lane_;

@@ -27,10 +27,6 @@ class Misused : public formats::Error {
   using Error::Error;
 };
 
-/// Of errors from reading samples.
-inline constexpr std::string_view damage_advice =
-    "'feedrate verify PATH' names every damaged sample of a dataset.";
-
 /// Does `work`. Its errors get this advice, unless they have some already.
 template <class Work>
 std::invoke_result_t<const Work&> advised(std::string_view advice, const Work& work) {

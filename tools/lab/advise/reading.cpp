@@ -54,21 +54,22 @@ std::vector<Block> blocks_of(const Dataset& dataset) {
 }  // namespace
 
 Reading choose_reading(const Variant& present, const Prediction& now, const Consumer& consumer,
-                       std::uint64_t images, std::optional<double> block_bytes_per_second) {
+                       std::uint64_t images, const ByBlocks& server) {
   const double image_bytes =
       std::max(1.0, static_cast<double>(present.bytes) /
                         static_cast<double>(std::max<std::uint64_t>(1, images)));
-  Reading reading{.wanted = wanted_of(present, consumer), .full = now.delivered};
+  Reading reading{
+      .wanted = wanted_of(present, consumer), .full = now.delivered, .cached = server.cached};
   reading.block_images =
       static_cast<std::uint64_t>(std::ceil(static_cast<double>(block_bytes) / image_bytes));
-  if (block_bytes_per_second) {
-    reading.blocks = *block_bytes_per_second / image_bytes;
-    reading.seconds_to_copy = static_cast<double>(present.bytes) / *block_bytes_per_second;
+  if (server.bytes_per_second) {
+    reading.blocks = *server.bytes_per_second / image_bytes;
+    reading.seconds_to_copy = static_cast<double>(present.bytes) / *server.bytes_per_second;
   }
   if (now.verdict.limit != loader::Limit::network) return reading;
   const bool enough =
       reading.blocks && *reading.blocks * (1 + loader::min_tolerance) >= reading.wanted;
-  reading.way = enough ? Way::blocks : Way::copy;
+  reading.way = enough || reading.cached ? Way::blocks : Way::copy;
   return reading;
 }
 
@@ -79,6 +80,12 @@ std::string Reading::text() const {
   const std::string found =
       fmt::format("One request a sample, the server gives {} of the {} images/s wanted",
                   quantity(full), quantity(wanted));
+  if (cached) {
+    return fmt::format(
+        "{} in the first epoch, later ones come from the cache: read it with "
+        "--shuffle-blocks {}, for which the first one asks for whole blocks.",
+        found, block_images);
+  }
   const std::string by_blocks =
       blocks ? fmt::format("; by blocks of 1 MiB it gave as many bytes as {}", quantity(*blocks))
              : "";
@@ -91,9 +98,10 @@ std::string Reading::text() const {
   return fmt::format("{}{}: copy it to this machine first{}.", found, by_blocks, takes);
 }
 
-std::optional<double> block_rate(const Dataset& dataset, double seconds) {
+ByBlocks measure_blocks(const Dataset& dataset, double seconds) {
   const RemoteSettings& settings = remote_settings();
-  if (!dataset.info().is_remote() || settings.cache_dir) return std::nullopt;
+  if (!dataset.info().is_remote()) return {};
+  if (settings.cache_dir) return {.cached = true};
   const std::vector<Block> blocks = blocks_of(dataset);
   // What is read ahead is bounded: a block beyond that would be fetched only when it is held.
   const std::size_t ahead =
@@ -108,8 +116,8 @@ std::optional<double> block_rate(const Dataset& dataset, double seconds) {
     took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   dataset.info().stand_in->let_go();
-  if (taken == 0) return std::nullopt;
-  return static_cast<double>(taken * block_bytes) / took;
+  if (taken == 0) return {};
+  return {.bytes_per_second = static_cast<double>(taken * block_bytes) / took};
 }
 
 }  // namespace feedrate::tools

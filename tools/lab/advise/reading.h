@@ -25,6 +25,7 @@ struct Reading {
   double wanted = 0;  // by the consumer, or by the decoding threads where it takes any rate
   double full = 0;    // measured
   std::optional<double> blocks{};  // as the server gave blocks; nothing: not measured
+  bool cached = false;             // what has been read once is kept on this machine
   std::uint64_t block_images = 0;  // for --shuffle-blocks: those of a MiB
   std::optional<double> seconds_to_copy{};
 
@@ -32,13 +33,19 @@ struct Reading {
   std::string text() const;
 };
 
-/// Of a server that gives so many bytes a second by blocks. The full shuffle is kept unless the
-/// network holds up the consumer: it needs no disk. A pure function.
+/// What the server gives when asked for blocks, and whether what it gave is kept.
+struct ByBlocks {
+  std::optional<double> bytes_per_second{};  // nothing: not measured
+  bool cached = false;
+};
+
+/// The full shuffle is kept unless the network holds up the consumer: it needs no disk. Behind a cache, only the
+/// first epoch is held up, and whole blocks are what it asks for. A pure function.
 Reading choose_reading(const Variant& present, const Prediction& now, const Consumer& consumer,
-                       std::uint64_t images, std::optional<double> block_bytes_per_second);
+                       std::uint64_t images, const ByBlocks& server);
 
 /// Bytes/s of blocks of a MiB at random places of the dataset's files, as many at a time as there
-/// are connections, for so many seconds. Nothing where it is not on a server, or comes from a cache.
-std::optional<double> block_rate(const formats::Dataset& dataset, double seconds);
+/// are connections, for so many seconds. Not measured where it is not on a server, or comes from a cache.
+ByBlocks measure_blocks(const formats::Dataset& dataset, double seconds);
 
 }  // namespace feedrate::tools

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "tools/console/advised_error.h"
 #include "tools/console/console.h"
+#include "tools/lab/jobs/damage_advice.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/ops/pixels.h"
 
@@ -56,7 +56,7 @@ bool Feed::time_is_up() {
 const Batch* Feed::next() {
   calls_.asked(taken_);
   const auto take = [&] { return source().next(); };
-  const Batch* batch = time_is_up() ? nullptr : advised(damage_advice, take);
+  const Batch* batch = time_is_up() ? nullptr : advised_of_damage(take);
   if (batch != nullptr && calls_.came) calls_.came(taken_, *batch);
   ++taken_;
   return batch;

@@ -198,9 +198,9 @@ Advice advise(const AdviseRequest& options) {
   advice.now = predict(advice.present, advice.consumer);
   if (advice.present.remote) {
     advice.bill = bill_of(options, advice, remote_counts().since(before));
-    note("measuring blocks from the server");
+    if (!remote_settings().cache_dir) note("measuring blocks from the server");
     advice.reading = choose_reading(advice.present, advice.now, advice.consumer, advice.images,
-                                    block_rate(*dataset, seconds_of_blocks));
+                                    measure_blocks(*dataset, seconds_of_blocks));
   }
 
   const std::uint64_t memory = machine_memory_mib() << 20;

@@ -12,12 +12,12 @@
 #include "formats/remote/fetcher.h"
 #include "loader/drive.h"
 #include "loader/settings.h"
-#include "tools/console/advised_error.h"
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
 #include "tools/lab/bench/emulation.h"
 #include "tools/lab/jobs/cold.h"
+#include "tools/lab/jobs/damage_advice.h"
 #include "tools/lab/jobs/device_decoding.h"
 #include "tools/lab/jobs/load_report.h"
 #include "tools/lab/jobs/order_request.h"
@@ -109,7 +109,7 @@ LoadReport load(const LoadRequest& options) {
       DriveOptions drive_options = options.drive;
       drive_options.first_batch = [&] { sampler.enter(Section::measured); };
       if (device) device->set(drive_options);
-      loaded.result = advised(damage_advice, [&] { return drive(loader, drive_options); });
+      loaded.result = advised_of_damage([&] { return drive(loader, drive_options); });
       loaded.telemetry =
           loaded.result.from_start ? sampler.measured_from_start() : sampler.measured();
       watch.end();

@@ -107,6 +107,7 @@ TEST_F(CommandsRemote, no_policy_for_bad_samples_leaves_out_what_a_server_refuse
     const Said said = feedrate(words);
     EXPECT_EQ(said.code, exit_failed) << words[0] << ": " << said.output << said.errors;
     EXPECT_NE(said.errors.find("status 403"), std::string::npos) << said.errors;
+    EXPECT_EQ(said.errors.find("feedrate verify"), std::string::npos) << said.errors;
   }
   EXPECT_FALSE(std::filesystem::exists(out));
 }
@@ -219,6 +220,17 @@ TEST_F(CommandsRemote, the_network_is_told_as_the_limit) {
   slow_down();
   const Said said = feedrate({"load", url(), "--batch", "4", "--connections", "1", "--emulate",
                               "1000", "--no-digest", "--threads", "2"});
+  EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
+      << said.output << said.errors;
+}
+
+// The trainer takes more images than are read ahead, so that not all are here before its first step.
+TEST_F(CommandsRemote, a_training_tells_that_the_network_is_its_limit) {
+  write_dataset(container("recordio"), png_codec, root_ / "long", make_examples({20, 16, 3}, 240));
+  slow_down(10ms);
+  const Said said = feedrate({"train", server_.url() + "/long/", "--network", "mlp", "--batch", "8",
+                              "--threads", "2", "--connections", "1", "--steps", "24"});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
   EXPECT_NE(said.output.find("The network is the limit"), std::string::npos)
       << said.output << said.errors;
 }

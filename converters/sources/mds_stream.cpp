@@ -36,12 +36,14 @@ void unpack(const MdsShard& shard, Buffer& into) {
 
 class PackedMdsStream final : public SampleStream {
  public:
-  explicit PackedMdsStream(const fs::path& path) : shards_(read_mds_index(mds_directory(path))) {
+  explicit PackedMdsStream(const fs::path& path)
+      : wishes_(split_column_wishes(path).second), shards_(read_mds_index(mds_directory(path))) {
     for (const MdsShard& shard : shards_) info_.size += shard.samples;
     if (info_.size == 0) fail(path, "holds no samples");
     open_next();
     const std::vector<MdsColumn>& columns = shards_.front().columns;
-    if (columns[choose_mds_columns(columns).image].encoding == "pil") info_.codec = &raw_codec;
+    if (columns[choose_mds_columns(columns, wishes_).image].encoding == "pil")
+      info_.codec = &raw_codec;
   }
 
   const StreamInfo& info() const override { return info_; }
@@ -64,17 +66,17 @@ class PackedMdsStream final : public SampleStream {
     file_.reset();
     if (shard.packed.empty()) {
       file_.emplace(shard.file);
-      samples_.emplace(shard, file_->bytes());
+      samples_.emplace(shard, file_->bytes(), wishes_);
     } else {
       unpack(shard, unpacked_);
-      samples_.emplace(shard, unpacked_);
+      samples_.emplace(shard, unpacked_, wishes_);
     }
     number_ = 0;
   }
 
   bool read(std::uint64_t number, Sample& sample) {
     problem_.clear();
-    late_bytes_failed();  // of what this thread read before
+    forget_failed_late_bytes();
     try {
       sample = samples_->read(number);
       return true;
@@ -87,6 +89,7 @@ class PackedMdsStream final : public SampleStream {
     }
   }
 
+  ColumnWishes wishes_;
   std::vector<MdsShard> shards_;
   StreamInfo info_;
   std::size_t shard_ = 0;  // of the next

@@ -26,12 +26,13 @@ void expect_unpacked(const fs::path& path, const MdsShard& shard) {
 
 class MdsDataset final : public Dataset {
  public:
-  explicit MdsDataset(const fs::path& path) {
+  explicit MdsDataset(const fs::path& from) {
+    const auto [path, wishes] = split_column_wishes(from);
     info_.path = path;
     info_.format = mds_container.name();
     for (const MdsShard& shard : read_mds_index(mds_directory(path))) {
-      expect_unpacked(path, shard);
-      shards_.emplace_back(shard);
+      expect_unpacked(from, shard);
+      shards_.emplace_back(shard, wishes);
       info_.files.push_back(shard.file);
       ends_.push_back(info_.size += shard.samples);
     }
@@ -99,7 +100,8 @@ class MdsContainer final : public Container {
  public:
   MdsContainer() : Container("mds", "Mosaic streaming: index.json and raw shards; only read") {}
 
-  bool knows(const fs::path& path) const override {
+  bool knows(const fs::path& from) const override {
+    const fs::path path = without_column_wishes(from);
     std::error_code ignored;
     const fs::path directory = mds_directory(path);
     return fs::is_directory(directory, ignored) &&

@@ -26,7 +26,7 @@ struct MdsShard {
   std::string compression;       // of `packed`: "zstd:3"
 };
 
-/// The directory of the index, which a path names itself or by its directory.
+/// The directory of the index, which a path names itself or by its directory, with or without wishes for columns.
 std::filesystem::path mds_directory(const std::filesystem::path& path);
 
 /// Throws Error, naming the file, for JSON of another form, and for names that lead out of the

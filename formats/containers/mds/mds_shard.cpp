@@ -30,38 +30,13 @@ bool may_be_mds_image(const MdsColumn& column) {
 }
 bool may_be_mds_label(const MdsColumn& column) { return integer_of(column.encoding) != nullptr; }
 
-std::string list_of_columns(const std::vector<MdsColumn>& columns) {
-  std::string all;
+std::vector<TableColumn> table_of(const std::vector<MdsColumn>& columns,
+                                  bool (*fits)(const MdsColumn&)) {
+  std::vector<TableColumn> table;
   for (const MdsColumn& column : columns) {
-    all += join(all.empty() ? "" : ", ", column.name, " (", column.encoding, ")");
+    table.push_back({column.name, join(column.name, " (", column.encoding, ")"), fits(column)});
   }
-  return all;
-}
-
-std::size_t choose_column(const std::vector<MdsColumn>& columns, std::string_view what,
-                          bool (*may_be)(const MdsColumn&),
-                          std::initializer_list<std::string_view> usual) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (may_be(columns[i])) found.push_back(i);
-  }
-  for (const std::string_view name : usual) {
-    for (const std::size_t i : found) {
-      if (columns[i].name == name) return i;
-    }
-  }
-  const auto is_usual = [&](const MdsColumn& column) {
-    return std::ranges::find(usual, column.name) != usual.end();
-  };
-  // A column of numbers beside a label that is text would be taken for it.
-  const auto other = std::ranges::find_if(columns, is_usual);
-  if (other != columns.end()) {
-    throw Error(join("has a column ", other->name, ", but not of ", what, "; it has ",
-                     list_of_columns(columns)));
-  }
-  if (found.size() == 1) return found.front();
-  throw Error(join("has ", found.empty() ? "no column" : "several columns", " of ", what,
-                   "; it has ", list_of_columns(columns)));
+  return table;
 }
 
 std::int32_t label_from(const MdsColumn& column, Bytes value) {
@@ -105,12 +80,14 @@ void read_pil(Bytes value, Sample& sample) {
 
 }  // namespace
 
-MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns) {
+MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns, const ColumnWishes& wishes) {
   MdsRoles roles;
-  roles.image = choose_column(columns, "images (jpeg, png, pil, bytes)", may_be_mds_image,
-                              {"image", "img", "x"});
+  roles.image = choose_column(table_of(columns, may_be_mds_image),
+                              {"image", "images (jpeg, png, pil, bytes)", {"image", "img", "x"}},
+                              wishes.image);
   roles.label =
-      choose_column(columns, "labels (whole numbers)", may_be_mds_label, {"label", "class", "y"});
+      choose_column(table_of(columns, may_be_mds_label),
+                    {"label", "labels (whole numbers)", {"label", "class", "y"}}, wishes.label);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string& name = columns[i].name;
     if (columns[i].encoding == "str" && (name == "name" || name == "filename" || name == "path")) {
@@ -120,10 +97,10 @@ MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns) {
   return roles;
 }
 
-MdsSamples::MdsSamples(const MdsShard& shard, Bytes bytes)
+MdsSamples::MdsSamples(const MdsShard& shard, Bytes bytes, const ColumnWishes& wishes)
     : bytes_(bytes), count_(shard.samples), columns_(shard.columns) {
   try {
-    roles_ = choose_mds_columns(columns_);
+    roles_ = choose_mds_columns(columns_, wishes);
     if (bytes.size() != shard.bytes) {
       throw Error(join("has ", bytes.size(), " bytes, ", mds_index_name, " states ", shard.bytes));
     }

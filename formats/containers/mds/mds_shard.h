@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "formats/containers/column_wishes.h"
 #include "formats/containers/mds/mds_index.h"
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
@@ -19,13 +20,13 @@ struct MdsRoles {
 };
 
 /// Throws Error, which lists the columns, where it cannot be told.
-MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns);
+MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns, const ColumnWishes& wishes);
 
 /// The samples in the bytes of a shard, which must outlive it. Any thread may read.
 class MdsSamples {
  public:
   /// Throws Error, naming the shard's file, when the bytes are not as the index says.
-  MdsSamples(const MdsShard& shard, Bytes bytes);
+  MdsSamples(const MdsShard& shard, Bytes bytes, const ColumnWishes& wishes);
 
   std::uint64_t count() const { return count_; }
   /// Byte at which a sample starts.
@@ -50,8 +51,8 @@ class MdsSamples {
 class MdsShardFile {
  public:
   /// Throws Error, naming the file, when it is not as the index says.
-  explicit MdsShardFile(const MdsShard& shard)
-      : file_(shard.file), samples_(shard, file_.bytes()) {}
+  MdsShardFile(const MdsShard& shard, const ColumnWishes& wishes)
+      : file_(shard.file), samples_(shard, file_.bytes(), wishes) {}
 
   const std::filesystem::path& path() const { return file_.path(); }
   const MdsSamples& samples() const { return samples_; }

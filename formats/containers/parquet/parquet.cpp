@@ -30,7 +30,7 @@ constexpr std::uint64_t max_unpacked = std::uint64_t{1} << 30;
 
 class ParquetDataset final : public Dataset {
  public:
-  ParquetDataset(const fs::path& path, const ParquetWishes& wishes) {
+  ParquetDataset(const fs::path& path, const ColumnWishes& wishes) {
     info_.path = path;
     info_.files = parquet_files(path);
     info_.format = parquet_container.name();
@@ -100,7 +100,7 @@ class ParquetDataset final : public Dataset {
 
  private:
   // Opens many at once, because each waits for the disk.
-  void open_files(const ParquetWishes& wishes) {
+  void open_files(const ColumnWishes& wishes) {
     std::vector<OpenParquet> footers;
     std::uint64_t packed = 0;
     for (const fs::path& file : info_.files) {
@@ -149,7 +149,7 @@ class ParquetContainer final : public Container {
 
   bool knows(const fs::path& path) const override {
     try {
-      const fs::path file = without_parquet_wishes(path);
+      const fs::path file = without_column_wishes(path);
       std::error_code ignored;
       if (fs::is_directory(file, ignored)) return holds_parquet(file);
       if (!fs::is_regular_file(file, ignored)) return false;
@@ -160,7 +160,7 @@ class ParquetContainer final : public Container {
   }
 
   std::unique_ptr<Dataset> open(const fs::path& path) const override {
-    const auto [files, wishes] = split_parquet_wishes(path);
+    const auto [files, wishes] = split_column_wishes(path);
     return std::make_unique<ParquetDataset>(files, wishes);
   }
 

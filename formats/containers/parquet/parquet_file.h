@@ -17,7 +17,7 @@ namespace feedrate::formats {
 
 /// The footer of a file, which tells how much memory its images would take unpacked.
 struct OpenParquet {
-  explicit OpenParquet(const std::filesystem::path& path, const ParquetWishes& wishes);
+  explicit OpenParquet(const std::filesystem::path& path, const ColumnWishes& wishes);
   /// Bytes of the images that are compressed, once they are not.
   std::uint64_t packed_bytes() const;
 

@@ -27,8 +27,9 @@ class UnitMdsStream : public ::testing::Test {
  protected:
   void SetUp() override { make_mds(data_, {{{jpeg(0), 3}, {jpeg(1), -1}}, {}, {{jpeg(2), 7}}}); }
   // Label and bytes, or the problem.
-  std::vector<std::string> samples() const {
-    const auto stream = open_packed_mds(data_);
+  std::vector<std::string> samples() const { return samples_in(data_); }
+  static std::vector<std::string> samples_in(const fs::path& path) {
+    const auto stream = open_packed_mds(path);
     std::vector<std::string> all;
     for (Sample sample; stream->next(sample);) {
       all.push_back(stream->problem().empty() ? join(sample.label, ' ', as_text(sample.bytes))
@@ -50,6 +51,10 @@ TEST_F(UnitMdsStream, shards_that_are_compressed_as_a_whole_are_unpacked) {
   EXPECT_TRUE(is_packed_mds(data_));
   EXPECT_TRUE(is_packed_mds(data_ / "index.json"));
   EXPECT_EQ(samples(), expected_);
+  const std::string wished = data_.string() + "?label=label";
+  EXPECT_TRUE(is_packed_mds(wished));
+  EXPECT_EQ(samples_in(wished), expected_);
+  EXPECT_THROW(samples_in(data_.string() + "?label=class"), Error);
 }
 
 TEST_F(UnitMdsStream, other_compressions_are_known_by_their_first_bytes) {

@@ -114,6 +114,24 @@ TEST_F(UnitMds, shards_may_be_empty) {
             (std::vector<std::string>{"3 a png " + png(0), "4 b png " + png(1)}));
 }
 
+TEST_F(UnitMds, other_columns_are_named_behind_the_path) {
+  const std::vector<Column> columns = {
+      {"photo", "png", {}}, {"thumb", "png", {}}, {"fine", "int", 8}, {"coarse", "int16", 2}};
+  write_set(columns, {{{png(0), png(1), integer(40), integer(4, 2)}}});
+  const std::string set = temporary_.path().string();
+  expect_error([&] { open_dataset(set); },
+               {"shard.00000.mds", "several columns of images", "?image=COLUMN names it",
+                "fine (int)", "coarse (int16)"});
+  expect_error([&] { open_dataset(set + "?image=photo"); }, {"several columns of labels"});
+  expect_error([&] { open_dataset(set + "?image=photo&label=thumb"); },
+               {"no column 'thumb' of labels", "?label=COLUMN names it"});
+  expect_error([&] { open_dataset(set + "?labels=fine"); }, {"found 'labels=fine'"});
+  EXPECT_EQ(samples_in(set + "?image=photo&label=fine"),
+            std::vector<std::string>{"40  png " + png(0)});
+  EXPECT_EQ(samples_in(set + "/index.json?image=thumb&label=coarse"),
+            std::vector<std::string>{"4  png " + png(1)});
+}
+
 TEST_F(UnitMds, pixels_may_lie_there_as_they_are) {
   const Image grey = make_image({2, 5, 1}, 1), colour = make_image({3, 2, 3}, 2);
   const auto pil = [](const Image& image, const std::string& mode) {

@@ -307,6 +307,9 @@ void for_each_field(const FedAll& all, const Field& field) {
         {"how much too high the rate of all cores is, predicted from half of them with the others "
          "hidden",
          Unit{"%"}, Null{"none could be hidden"}, Digits{1}});
+  field("hidden_cores_in_range", all.feeding.range_held,
+        {"whether the range of cores that was told so for that rate has all of them in it",
+         Null{"none could be hidden"}});
   const Permit* const first = first_limit(all.feeding.permits, demand.images_per_second);
   field("first_limit", unless_empty(std::string(first == nullptr ? "" : first->part)),
         {"the `part` of `permits` that would hold up the devices first, in every epoch",

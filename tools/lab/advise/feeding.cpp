@@ -24,6 +24,14 @@ Scaling scaling_of(const Variant& variant) {
           .doubt = std::hypot(variant.at_max.doubt(), variant.doubt)};
 }
 
+/// The whole numbers of cores that give this rate.
+Cores cores_of(const Scaling& scaling, const Range& rate) {
+  const Range needed = scaling.cores(rate);
+  Cores cores{.likely = whole_cores(needed.likely), .fewest = whole_cores(needed.low)};
+  cores.most = std::max(cores.likely, whole_cores(needed.high));
+  return cores;
+}
+
 }  // namespace
 
 Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& half) {
@@ -34,13 +42,20 @@ Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& ha
   feeding.seen = half.threads;
   feeding.hidden_cores_error =
       half.rate() * feeding.measured / half.threads / present.at_max.rate() - 1;
+  const Supply& fewest = present.at_min.threads < half.threads ? present.at_min : half;
+  const double every = present.at_max.rate();
+  const Cores told = cores_of({.fewest = fewest.threads,
+                               .most = half.threads,
+                               .cost_fewest = fewest.cost(),
+                               .cost = half.cost(),
+                               .doubt = std::hypot(half.doubt(), present.at_max.doubt())},
+                              {every, every, every});
+  feeding.range_held = told.fewest <= feeding.measured && feeding.measured <= told.most;
   return feeding;
 }
 
 Cores cores_for(const Feeding& feeding, const Variant& variant, std::uint64_t images) {
-  const Range needed = scaling_of(variant).cores(range_of(feeding.demand));
-  Cores cores{.likely = whole_cores(needed.likely), .fewest = whole_cores(needed.low)};
-  cores.most = std::max(cores.likely, whole_cores(needed.high));
+  Cores cores = cores_of(scaling_of(variant), range_of(feeding.demand));
   if (images != 0) {
     cores.bytes_per_second = feeding.demand.images_per_second * static_cast<double>(variant.bytes) /
                              static_cast<double>(images);

@@ -25,6 +25,9 @@ struct Feeding {
   /// of them only, as a share: the same prediction, tried where it can be measured. Nothing where there
   /// is one core.
   std::optional<double> hidden_cores_error;
+  /// Whether the cores for what all of them supplied, as told from one and from that half, have their number
+  /// between the fewest and the most.
+  std::optional<bool> range_held;
   unsigned measured = 1;          // cores
   unsigned seen = 0;              // of them, while the others were hidden
   std::vector<Permit> permits{};  // of this machine, for the images as they are

@@ -46,11 +46,13 @@ std::string hidden_cores_text(const Feeding& feeding) {
     return "No core of this machine could be hidden, so predicting more of them was not tried.";
   }
   const double error = *feeding.hidden_cores_error;
-  const std::string found =
-      fmt::format("predicted from {} with the others hidden, the rate of {} is {:.0f} % too {}",
-                  feeding.seen == 1 ? "one core" : counted(feeding.seen, "core"), feeding.measured,
-                  100 * std::abs(error), error >= 0 ? "high" : "low");
-  if (std::abs(error) <= max_hidden_cores_error) return fmt::format("({})", found);
+  const std::string found = fmt::format(
+      "predicted from {} with the others hidden, the rate of {} is {:.0f} % too {}; "
+      "the range of cores {} them",
+      feeding.seen == 1 ? "one core" : counted(feeding.seen, "core"), feeding.measured,
+      100 * std::abs(error), error >= 0 ? "high" : "low", *feeding.range_held ? "holds" : "misses");
+  if (std::abs(error) <= max_hidden_cores_error && *feeding.range_held)
+    return fmt::format("({})", found);
   return fmt::format("Careful: {}, and for more cores nobody knows.", found);
 }
 

@@ -128,6 +128,7 @@ TEST(UnitFeeding, takes_as_many_cores_as_the_cost_of_an_image_says) {
   const Feeding feeding =
       feeding_of(demand_of({"fast", 1}, "resnet50", made_up), even, slices(2, {2000}));
   EXPECT_NEAR(feeding.hidden_cores_error.value(), 0, 1e-12);
+  EXPECT_TRUE(feeding.range_held.value());
   const Cores cores = cores_for(feeding, even, 1000);
   EXPECT_EQ(cores.likely, 3U);
   EXPECT_EQ(cores.fewest, 3U);
@@ -148,9 +149,18 @@ TEST(UnitFeeding, doubts_widen_the_range_and_growing_costs_its_end) {
   const Feeding held = feeding_of(demand_of({"fast", 8}, "resnet50", made_up), slower,
                                   slices(2, {1400, 1500, 1600}));
   EXPECT_DOUBLE_EQ(held.hidden_cores_error.value(), 0.5);
+  EXPECT_TRUE(held.range_held.value()) << "3 to 4 cores: their costs grow as they did up to two";
   EXPECT_EQ(held.seen, 2U);
   EXPECT_EQ(cores_for(held, slower, 1000).likely, 40U);
   EXPECT_EQ(cores_for(held, slower, 1000).most, 127U);  // 40 · √10
+}
+
+TEST(UnitFeeding, a_range_that_misses_is_known) {
+  // Two cores give twice what one gives, and four no more than that.
+  const Feeding missed =
+      feeding_of(demand_of({"fast", 8}, "resnet50", made_up), rated(1000, 2000), slices(2, {2000}));
+  EXPECT_DOUBLE_EQ(missed.hidden_cores_error.value(), 1);
+  EXPECT_FALSE(missed.range_held.value());
 }
 
 TEST(UnitFeeding, an_estimated_demand_may_be_half_or_double) {

@@ -66,6 +66,15 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return std::string(text) + std::string(columns - taken, ' ');
 }
 
+std::string fitted_name(std::string_view name, std::size_t columns) {
+  const std::size_t taken = columns_of(name);
+  if (taken <= columns || columns < 3) return fitted(name, columns);
+  const std::size_t behind = (columns - 1) / 2;
+  const std::string_view left_out = cut(name, taken - behind);
+  return std::string(cut(name, columns - 1 - behind)) + "…" +
+         std::string(name.substr(left_out.size()));
+}
+
 std::string harmless(std::string_view text) {
   std::string safe(text);
   for (std::size_t i = 0; i < safe.size(); ++i) {

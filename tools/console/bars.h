@@ -21,6 +21,8 @@ std::string profile(std::span<const std::uint64_t> values, std::size_t columns);
 std::size_t columns_of(std::string_view text);
 /// `text` in exactly `columns` columns: padded, or cut with an ellipsis.
 std::string fitted(std::string_view text, std::size_t columns);
+/// The same, but cut in the middle: names often differ at their end.
+std::string fitted_name(std::string_view name, std::size_t columns);
 /// `text` with '?' for control characters: text from a dataset must not steer the terminal.
 std::string harmless(std::string_view text);
 /// Breaks `text` at blanks into lines of at most `columns`; lines after the first begin with

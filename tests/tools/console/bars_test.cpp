@@ -44,6 +44,11 @@ TEST(UnitBars, a_column_is_a_character_not_a_byte) {
   EXPECT_EQ(fitted("größer", 5), "größ…");
   EXPECT_EQ(fitted("größer", 6), "größer");
   EXPECT_EQ(fitted("größer", 0), "");
+  EXPECT_EQ(fitted_name("größer", 6), "größer");
+  EXPECT_EQ(fitted_name("größer", 8), "größer  ");
+  EXPECT_EQ(fitted_name("lmdb, größer", 8), "lmdb…ßer");
+  EXPECT_EQ(fitted_name("lmdb, größer", 7), "lmd…ßer");
+  EXPECT_EQ(fitted_name("größer", 2), "g…");
 }
 
 TEST(HostileBars, text_from_a_file_cannot_steer_the_terminal) {

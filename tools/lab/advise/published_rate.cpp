@@ -71,6 +71,18 @@ std::uint32_t count_of(const nlohmann::json& object, const char* key, std::uint3
   return found->get<std::uint32_t>();
 }
 
+/// Refuses names that --for and --emulate would read otherwise: a rate, or a list. "RTX4090" is found before it
+/// would be taken for 4090 of a device.
+void check_device(const std::string& name) {
+  if (name.empty()) throw Error("the device has no name");
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_rate = is_digit(name[0]) && name.find_first_not_of("0123456789.eE+-") == name.npos;
+  if (is_rate || name.find(',') != name.npos) {
+    throw Error(fmt::format("the device's name '{}' would be read as {}", name,
+                            is_rate ? "a rate" : "several devices"));
+  }
+}
+
 PublishedRate from_json(const nlohmann::json& object) {
   if (!object.is_object()) throw Error(join("expected an object, found ", object.type_name()));
   for (const auto& [key, value] : object.items()) expect_known("key", key, keys);
@@ -83,7 +95,7 @@ PublishedRate from_json(const nlohmann::json& object) {
   rate.batch = count_of(object, "batch", 0, rate.batch);
   rate.date = object.value("date", rate.date);
   rate.source = object.value("source", rate.source);
-  if (rate.device.empty()) throw Error("the device has no name");
+  check_device(rate.device);
   if (!(rate.images_per_second > 0)) throw Error("images_per_second is not above 0");
   check_date(rate.date);
   network(rate.network);  // that it is known

@@ -69,6 +69,9 @@ TEST(HostilePublishedRates, a_file_that_is_wrong_is_told_with_its_entry) {
   const std::string good = R"({"device": "a", "network": "lenet", "images_per_second": 5})";
   formats::write_text(file, "[" + good + "]");
   EXPECT_EQ(read_rates(file).at(0).images_per_second, 5);
+  formats::write_text(file,
+                      R"([{"device": "RTX4090", "network": "lenet", "images_per_second": 5}])");
+  EXPECT_EQ(parse_devices("rtx4090", read_rates(file)).count, 1U);
   const std::pair<std::string, std::string> wrong[] = {
       {"", "cannot be understood"},
       {"{}", "expected a list of rates, found object"},
@@ -76,6 +79,11 @@ TEST(HostilePublishedRates, a_file_that_is_wrong_is_told_with_its_entry) {
       {"[" + good + R"(, {"device": "b"}])", "entry 2: "},
       {R"([{"device": "", "network": "lenet", "images_per_second": 5}])",
        "entry 1: the device has"},
+      {R"([{"device": "300", "network": "lenet", "images_per_second": 5}])",
+       "'300' would be read as a rate"},
+      {R"([{"device": "1.5e3", "network": "lenet", "images_per_second": 5}])", "read as a rate"},
+      {R"([{"device": "a,b", "network": "lenet", "images_per_second": 5}])",
+       "'a,b' would be read as several devices"},
       {R"([{"device": "a", "network": "lenot", "images_per_second": 5}])", "did you mean lenet?"},
       {R"([{"device": "a", "network": "lenet", "images_per_second": 0}])", "is not above 0"},
       {R"([{"device": "a", "network": "lenet", "images_per_second": 5, "devces": 8}])",

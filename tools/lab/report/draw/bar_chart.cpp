@@ -110,7 +110,7 @@ Svg draw(const BarChart& chart) {
   double y = top;
   for (const Bar& bar : chart.bars) {
     svg.text({left, y + 13}, "start", "strong",
-             fitted(bar.name, std::min(columns_of(bar.name), max_name_columns)));
+             fitted_name(bar.name, std::min(columns_of(bar.name), max_name_columns)));
     double from = 0;
     for (const Part& part : bar.parts) {
       svg.area(box({x(from), y + 19}, x(from + part.value) - x(from), thickness), classes_of(part),

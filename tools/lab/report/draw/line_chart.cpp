@@ -24,7 +24,7 @@ constexpr double legend_top = bottom + 62, legend_line = 18, sample_width = 22;
 constexpr std::size_t max_name_columns = 44;
 
 std::string shown_name(const std::string& name) {
-  return fitted(name, std::min(columns_of(name), max_name_columns));
+  return fitted_name(name, std::min(columns_of(name), max_name_columns));
 }
 
 /// A sample of a line and its name.

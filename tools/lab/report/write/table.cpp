@@ -37,7 +37,9 @@ std::vector<std::string> column_cells(const Table& table, std::size_t column) {
   for (std::string& cell : cells) {
     const std::size_t used = columns_of(cell);
     const bool is_left = used >= width || is_text(table, column);
-    cell = is_left ? fitted(cell, width) : std::string(width - used, ' ') + cell;
+    cell = !is_left      ? std::string(width - used, ' ') + cell
+           : column == 0 ? fitted_name(cell, width)
+                         : fitted(cell, width);
   }
   return cells;
 }

@@ -28,13 +28,14 @@ mkdir -p "$out"
 cd "$out"
 
 step "get real images: Fashion-MNIST, 60,000 + 10,000, as published"
+data=data/fashion-mnist # the report calls the images after their folder
 if [ -d /usr/share/datasets/fashion-mnist ]; then
   archives=/usr/share/datasets/fashion-mnist
 else
   archives=archives
   if ! "$feedrate" fetch fashion-mnist --out archives; then
     echo "quickstart: the download failed; making a synthetic MNIST of the same size instead" >&2
-    archives=synthetic
+    archives=synthetic data=data/synthetic-mnist
     [ -d synthetic ] || "$feedrate" synth mnist --images 60000 --out synthetic
   fi
 fi
@@ -42,22 +43,22 @@ fi
 step "convert to every format, and verify that all hold the same images"
 formats=(lmdb recordio tfrecord png-map webdataset)
 for format in "${formats[@]}"; do
-  rm -rf "data/$format" # from an earlier run
-  "$feedrate" convert mnist "$archives" --to "$format" --split all --out "data/$format"
+  rm -rf "$data/$format" # from an earlier run
+  "$feedrate" convert mnist "$archives" --to "$format" --split all --out "$data/$format"
 done
 for split in train test; do
   for format in "${formats[@]:1}"; do
-    "$feedrate" verify "data/${formats[0]}/$split" --against "data/$format/$split"
+    "$feedrate" verify "$data/${formats[0]}/$split" --against "$data/$format/$split"
   done
 done
-"$feedrate" inspect data/lmdb/train --sheet sheet.png
+"$feedrate" inspect "$data/lmdb/train" --sheet sheet.png
 
 step "train LeNet for an epoch"
-"$feedrate" train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
+"$feedrate" train "$data/lmdb/train" --val "$data/lmdb/test" --network lenet --epochs 1
 
 step "measure: supply, demand, delivered at 0, 1 and 2 loader threads"
 rm -f results.jsonl
-datasets=("${formats[@]/#/data/}")
+datasets=("${formats[@]/#/$data/}")
 "$feedrate" bench "${datasets[@]/%//train}" --network lenet \
   --threads 0,1,2 --repeat 3 --seconds 0.5 --out results.jsonl
 

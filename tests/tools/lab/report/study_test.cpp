@@ -60,6 +60,23 @@ TEST(UnitStudy, a_folder_that_holds_both_names_neither) {
   EXPECT_EQ(studies[1].dataset, "mnist");
 }
 
+TEST(UnitStudy, the_innermost_folder_of_all_formats_is_the_name) {
+  auto jpeg = supply("recordio", 1, 1000), packed = supply("recordio", 1, 2000);
+  jpeg.codec = "jpeg";
+  packed.codec = "packed";
+  jpeg.dataset = "device/photographs/jpeg";
+  auto cropped = jpeg;
+  cropped.dataset = "device/photographs/jpeg-with-crop-index";
+  packed.dataset = "device/photographs/packed";
+  auto other = supply("lmdb", 1, 900);
+  other.dataset = "data/mnist/lmdb/train";
+  other.digest = "d2";
+  const auto studies = make_studies({jpeg, cropped, packed, other});
+  ASSERT_EQ(studies.size(), 2U);
+  EXPECT_EQ(studies[0].dataset, "mnist");
+  EXPECT_EQ(studies[1].dataset, "photographs");
+}
+
 TEST(UnitStudy, another_tool_a_cold_cache_and_scaled_images_have_curves_and_names_of_their_own) {
   auto peer = delivered("lmdb", 1, 4000, 1), cold = delivered("lmdb", 1, 900, 60);
   auto scaled = delivered("lmdb", 1, 5950, 1);

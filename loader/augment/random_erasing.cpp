@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "loader/recipes/part.h"
@@ -9,14 +10,16 @@ namespace {
 
 constexpr int tries = 10;
 
-/// torchvision's RandomErasing: a rectangle of one grey, 0 to 255.
+using Colour = std::array<std::uint8_t, 3>;
+
+/// torchvision's RandomErasing: a rectangle of one colour, of which a grey image takes the first value.
 class RandomErasing final : public Operation {
  public:
-  RandomErasing(double share, NumberRange scale, NumberRange ratio, std::uint8_t value)
+  RandomErasing(double share, NumberRange scale, NumberRange ratio, Colour colour)
       : share_(share),
         scale_(scale),
         log_ratio_{logarithm(ratio.from), logarithm(ratio.to)},
-        value_(value) {}
+        colour_(colour) {}
 
   void apply(Canvas image, Draws& draws, std::span<std::uint8_t>) const override {
     if (!draws.happens(share_)) return;
@@ -37,14 +40,20 @@ class RandomErasing final : public Operation {
  private:
   void erase(Canvas image, const formats::Rect& rect) const {
     const std::size_t channels = image.shape.channels;
-    for (std::size_t y = rect.y; y < rect.y + rect.height; ++y)
-      std::fill_n(image.pixels + (y * image.shape.width + rect.x) * channels, rect.width * channels,
-                  value_);
+    if (rect.height == 0) return;
+    std::uint8_t* const first = image.pixels + (rect.y * image.shape.width + rect.x) * channels;
+    for (std::uint8_t* at = first; at != first + rect.width * channels;) {
+      at = std::copy_n(colour_.begin(), channels, at);
+    }
+    const std::size_t row = image.shape.width * channels;
+    for (std::size_t y = 1; y < rect.height; ++y) {
+      std::copy_n(first, rect.width * channels, first + y * row);
+    }
   }
 
   double share_;
   NumberRange scale_, log_ratio_;
-  std::uint8_t value_;
+  Colour colour_;
 };
 
 constexpr Parameter random_erasing_parameters[] = {
@@ -52,16 +61,25 @@ constexpr Parameter random_erasing_parameters[] = {
     {"scale", Parameter::Type::range, 1e-6, 1, {0.02, 0.33}},
     {"ratio", Parameter::Type::range, 0.01, 100, {0.3, 3.3}},
     {"value", Parameter::Type::whole, 0, 255, {0}},
+    {"green", Parameter::Type::whole, 0, 255, {0}},  // of all three only where one is given
+    {"blue", Parameter::Type::whole, 0, 255, {0}},
 };
 
+/// A grey, unless green or blue is given: then the value is red, and each that is missing as the value.
+Colour colour_of(const ParameterValues& values) {
+  const auto given = [&](const char* name) {
+    return static_cast<std::uint8_t>(values.whole(values.is_given(name) ? name : "value"));
+  };
+  return {given("value"), given("green"), given("blue")};
+}
+
 const PartKind random_erasing_row("random-erasing",
-                                  "A rectangle of one grey, in this share of the images",
+                                  "A rectangle of one colour, in this share of the images",
                                   PartStage::pixels, random_erasing_parameters,
                                   [](const ParameterValues& values) -> Part {
                                     return {.operation = std::make_unique<RandomErasing>(
                                                 values.number("share"), values.range("scale"),
-                                                values.range("ratio"),
-                                                static_cast<std::uint8_t>(values.whole("value")))};
+                                                values.range("ratio"), colour_of(values))};
                                   });
 
 }  // namespace

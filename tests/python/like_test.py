@@ -21,6 +21,7 @@ if there("torch", "torchvision", "PIL", "numpy"):
     from torchvision.transforms import v2
 
     import feedrate.torch
+    from feedrate._like import likeness_of
     from feedrate.torch import like, pixel_difference
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -212,6 +213,25 @@ class InteropLike(unittest.TestCase):
             finally:
                 (self.root / "class1" / "0.jpg").rename(self.root / "class0" / "0.jpg")
 
+    def test_erases_with_the_pixels_that_become_the_numbers(self):
+        """Behind Normalize, as torchvision's references have it, 0 is the mean's colour."""
+        mean, deviation = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+        for erasing, behind, colour in (
+            (v1.RandomErasing(p=1), True, "value=124:green=116:blue=104"),
+            (v1.RandomErasing(p=1), False, "value=0"),
+            (v1.RandomErasing(p=1, value=(0.2, 0.4, 0.6)), False, "value=51:green=102:blue=153"),
+        ):
+            with self.subTest(colour=colour, behind=behind):
+                normal = v1.Normalize(mean, deviation)
+                last = [v1.ToTensor(), normal, erasing] if behind else [v1.ToTensor(), erasing, normal]
+                theirs = DataLoader(self.folder(v1.Resize(36), v1.CenterCrop(32), *last), batch_size=7)
+                recipe = likeness_of(theirs, None, None).plan.recipe
+                self.assertTrue(recipe.endswith(colour), recipe)
+                if behind:
+                    images = next(iter(like(theirs)))[0]
+                    erased = (images.abs().amax(1) < LEVEL / 2).flatten(1).sum(1)
+                    self.assertGreater(int(erased.min()), 32 * 32 // 60, "at least 2 % of each image")
+
     def refuses(self, loader, *words):
         with self.assertRaises(ValueError) as caught:
             like(loader)
@@ -229,7 +249,8 @@ class InteropLike(unittest.TestCase):
             ([v1.CenterCrop(32), v1.Resize(16), *last], "a crop comes before a resize"),
             ([v1.RandomResizedCrop((32, 16)), *last], "32 x 16 pixels, and not a square"),
             ([v1.RandomResizedCrop(32)], "no ToTensor or PILToTensor"),
-            ([v1.RandomResizedCrop(32), *last, v1.RandomErasing()], "RandomErasing comes behind the conversion to numbers"),
+            ([v1.RandomResizedCrop(32), *last, v1.RandomErasing(value="random")], "'random', which is no colour"),
+            ([v1.RandomResizedCrop(32), *last, v1.RandomErasing(value=9)], "9, which no pixels become"),
             ([v1.RandomCrop(32, padding=4, fill=9), *last], "not with black"),
             ([v1.ColorJitter(brightness=(0.5, 2.0)), *last], "ColorJitter's brightness is from 0.5 to 2.0"),
             ([v1.ToTensor(), v1.Normalize(-0.5, 1.0)], "a mean that no pixels have"),

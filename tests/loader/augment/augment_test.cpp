@@ -306,6 +306,7 @@ TEST(HostileAugment, compositions_that_make_no_sense_are_refused) {
   refused("rand-augment:bins=1", {"bins: expected a whole number from 2"});
   refused("mixup:alpha=0", {"alpha: expected a number from 0.01"});
   refused("random-erasing:value=256", {"value", "'256'"});
+  refused("random-erasing:blue=256", {"blue", "'256'"});
   const MemoryDataset dataset(4, small);
   const auto unsuited = [&](const char* text, std::initializer_list<std::string_view> words) {
     expect_error([&] { Loader(dataset, recipe(text), {}); }, words);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "formats/digests/digest.h"
@@ -108,6 +109,34 @@ std::array<double, 4> erased_part(const std::vector<std::uint8_t>& pixels, Shape
   return {static_cast<double>(y), static_cast<double>(x),
           static_cast<double>((end - 1) / row - y + 1),
           static_cast<double>((end - 1) % row - x + 1)};
+}
+
+// The share of pixels that are erased is the same whatever the colour is, and no other pixel changes.
+TEST(UnitAugmentParity, what_is_erased_has_the_colour) {
+  const auto erased = [](const char* text, std::uint32_t channels) {
+    const Shape shape{20, 30, channels};
+    std::vector<std::uint8_t> pixels(shape.bytes(), 255);
+    Draws draws(SampleRandom(3, 1, 5), draws_of_a_part);
+    recipe(text).operations().front()->apply({pixels.data(), shape}, draws, {});
+    std::map<std::vector<std::uint8_t>, int> counts;
+    for (std::size_t at = 0; at < pixels.size(); at += channels) {
+      ++counts[{pixels.begin() + static_cast<std::ptrdiff_t>(at),
+                pixels.begin() + static_cast<std::ptrdiff_t>(at + channels)}];
+    }
+    return counts;
+  };
+  using Pixel = std::vector<std::uint8_t>;
+  const int black = erased("random-erasing:share=1", 3).at({0, 0, 0});
+  EXPECT_GT(black, 0);
+  for (const auto& [text, colour] : std::map<const char*, Pixel>{
+           {"random-erasing:share=1:value=124:green=116:blue=104", {124, 116, 104}},
+           {"random-erasing:share=1:value=7", {7, 7, 7}},
+           {"random-erasing:share=1:value=7:blue=0", {7, 7, 0}}}) {
+    const auto counts = erased(text, 3);
+    EXPECT_EQ(counts, (std::map<Pixel, int>{{colour, black}, {{255, 255, 255}, 600 - black}}))
+        << text;
+  }
+  EXPECT_EQ(erased("random-erasing:share=1:value=124:green=116", 1).at({124}), black);
 }
 
 TEST(UnitAugmentParity, erased_rectangles_are_spread_as_torchvisions_are) {

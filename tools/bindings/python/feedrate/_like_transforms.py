@@ -64,8 +64,8 @@ def plan_of(transform: Any, channels: int | None) -> Plan:
     for one in _each(transform):
         if numbers.takes(one):
             continue
-        if numbers.is_number and not numbers.is_normal and type(one).__name__ == "RandomErasing" and _known(one):
-            steps.append(_erasing(one))  # of numbers from 0 to 1, while ours is of pixels
+        if numbers.is_number and type(one).__name__ == "RandomErasing" and _known(one):
+            steps.append(_erasing(one, numbers))
             continue
         if numbers.is_number:
             raise Unlike(f"{_name(one)} comes behind the conversion to numbers")
@@ -320,13 +320,21 @@ def _rand_augment(transform: Any) -> Step:
     return Step(made, _COLOURS, _left_out, compared=False)
 
 
-def _erasing(transform: Any) -> Step:
+def _erasing(transform: Any, numbers: _Numbers) -> Step:
+    """Theirs fills with numbers, ours with the pixels that become these, rounded to whole ones."""
     value = transform.value
-    grey = None if isinstance(value, str) or not isinstance(value, (int, float)) else round(255 * value, 6)
-    if grey is None or grey != int(grey) or not 0 <= grey <= 255:
-        raise Unlike(f"RandomErasing fills with {value!r}, which is no grey from 0 to 1 in steps of 1/255")
+    wanted = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not all(isinstance(one, (int, float)) for one in wanted) or len(wanted) not in (1, 3):
+        raise Unlike(f"RandomErasing fills with {value!r}, which is no colour")
+    channels = max(len(wanted), len(numbers.mean))
+    spread = [(list(one) * channels)[:channels] for one in (wanted, numbers.mean, numbers.deviation)]
+    colour = [mean + deviation * one for one, mean, deviation in zip(*spread)]
+    if not -0.5 <= min(colour) <= max(colour) <= 255.5:
+        raise Unlike(f"RandomErasing fills with {value!r}, which no pixels become")
+    pixels = [min(255, max(0, round(one))) for one in colour]
+    filled = pixels[0] if len(set(pixels)) == 1 else (pixels[0], pixels[1], pixels[2])
     scale, ratio = tuple(map(float, transform.scale)), tuple(map(float, transform.ratio))
-    made = _recipes.random_erasing(float(transform.p), (scale[0], scale[1]), (ratio[0], ratio[1]), int(grey))
+    made = _recipes.random_erasing(float(transform.p), (scale[0], scale[1]), (ratio[0], ratio[1]), filled)
     return Step(made, _ERASING, _left_out, compared=False)
 
 

@@ -100,12 +100,14 @@ def random_erasing(
     share: float = 0.5,
     scale: tuple[float, float] = (0.02, 0.33),
     ratio: tuple[float, float] = (0.3, 3.3),
-    value: int = 0,
+    value: int | tuple[int, int, int] = 0,
 ) -> Recipe:
     """torchvision's RandomErasing, in this share of the images: a rectangle of a random share of the
-    area and a random ratio of height to width becomes `value`, 0 ... 255, before any mean is
-    subtracted."""
-    return recipe("random-erasing", share=share, scale=scale, ratio=ratio, value=value)
+    area and a random ratio of height to width becomes `value`, a grey or a colour of 0 ... 255, before
+    any mean is subtracted."""
+    red, *others = value if isinstance(value, tuple) else (value,)
+    colour = dict(zip(("green", "blue"), others))
+    return recipe("random-erasing", share=share, scale=scale, ratio=ratio, value=red, **colour)
 
 
 def mixup(alpha: float = 1.0) -> Recipe:

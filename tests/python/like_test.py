@@ -265,6 +265,8 @@ class InteropLike(unittest.TestCase):
 
         transform = v1.Compose([v1.RandomResizedCrop(32), *tensors()])
         self.refuses(DataLoader(Own(self.root, transform)), "Own is no ImageFolder, CIFAR or MNIST")
+        Arrow = type("Dataset", (torch.utils.data.Dataset,), {"__module__": "datasets.arrow_dataset", "__len__": lambda _: 5})
+        self.refuses(DataLoader(Arrow()), "the Dataset of Hugging Face", "write(PATH, dataset)")
         self.refuses(DataLoader(torch.arange(5)), "Tensor is no ImageFolder", "no ToTensor")
         folder = torchvision.datasets.ImageFolder
         self.refuses(DataLoader(folder(self.root, transform, target_transform=str)), "target_transform")

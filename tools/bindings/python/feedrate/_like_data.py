@@ -45,6 +45,12 @@ def found_in(dataset: Any, directory: str | None) -> Found:
             ours, listed = found.source.dataset, found.source.within
             chosen = listed if within is None else within if listed is None else _chosen(listed, within)
             return found._replace(source=Source(ours, dataset, chosen))
+    if type(inner).__module__.startswith("datasets."):
+        # Its images pass through a function of the script's own, of which nobody knows what it does to a batch.
+        raise Unlike(
+            f"the {name} of Hugging Face calls a function of yours for its transforms; write(PATH, dataset) converts "
+            "it, and Parquet files of the Hub are read where they lie"
+        )
     if isinstance(inner, data.IterableDataset):
         raise Unlike(f"{name} yields its samples in an order of its own")
     raise Unlike(f"{name} is no ImageFolder, CIFAR or MNIST of torchvision, and no ImageDataset of timm")

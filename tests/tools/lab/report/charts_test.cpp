@@ -49,7 +49,7 @@ TEST(UnitBarChart, parts_follow_each_other_and_are_named_once) {
                                 {"c", {{"decode", 40, 1}}}}};
   const std::string drawn = draw(chart).markup();
   for (const char* part : {"a &amp; b", "s0 part", "s1 part pale", "<title>decode 50 µs</title>",
-                           "c: decode 40 µs", "M8.0 27.0L105.6 27.0", "M105.6 27.0L268.3 27.0"}) {
+                           "c: decode 40 µs", "M8.0 27.0L104.0 27.0", "M104.0 27.0L264.0 27.0"}) {
     EXPECT_TRUE(testing::has(drawn, part)) << part << " in " << drawn;
   }
   std::size_t names = 0;  // in the legend

@@ -1,12 +1,13 @@
 #include "tools/lab/report/draw/bar_chart.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "tools/console/bars.h"
 #include "tools/console/text.h"
 #include "tools/lab/report/draw/axis.h"
+#include "tools/lab/report/draw/legend.h"
 
 namespace feedrate::tools {
 namespace {
@@ -14,11 +15,9 @@ namespace {
 using Bar = BarChart::Bar;
 using Part = BarChart::Part;
 
-// The width of a card on a phone, as of a line chart.
-constexpr double width = 340, left = 8, right = width - 12;
-constexpr double top = 8, line = 40, thickness = 16;  // a bar lies below its name
-constexpr double legend_line = 18, sample = 10;
-constexpr std::size_t max_name_columns = 44;
+constexpr double bars_left = 8, bars_top = 8;
+constexpr double bar_line = 40, thickness = 16;  // a bar lies below its name
+constexpr double part_sample = 10;               // of a part's colour, in the legend
 
 /// There are more parts than colours: the others are pale.
 std::string classes_of(const Part& part) {
@@ -38,9 +37,9 @@ std::string tip(const BarChart& chart, const Part& part) {
 std::string description(const BarChart& chart) {
   std::string text = chart.unit;
   for (const Bar& bar : chart.bars) {
-    text += ". " + bar.name + ":";
-    for (const Part& part : bar.parts) text += " " + tip(chart, part) + ",";
-    text.pop_back();
+    std::vector<std::string> parts;
+    for (const Part& part : bar.parts) parts.push_back(tip(chart, part));
+    text += fmt::format(". {}: {}", bar.name, fmt::join(parts, ", "));
   }
   return text;
 }
@@ -57,22 +56,10 @@ std::vector<Part> legend_of(const BarChart& chart) {
   return names;
 }
 
-struct LegendItem {
-  At at;
-  Part part;
-};
-
-/// From left to right, in as many lines as needed.
-std::vector<LegendItem> placed(const std::vector<Part>& names, double first_line) {
-  std::vector<LegendItem> items;
-  At at{left, first_line};
-  for (const Part& part : names) {
-    const double needed = sample + 6 + width_of(part.name);
-    if (at.x > left && at.x + needed > width) at = {left, at.y + legend_line};
-    items.push_back({at, part});
-    at.x += needed + 14;
-  }
-  return items;
+std::vector<std::string> names_of(const std::vector<Part>& parts) {
+  std::vector<std::string> names;
+  for (const Part& part : parts) names.emplace_back(part.name);
+  return names;
 }
 
 /// A rectangle, closed.
@@ -90,39 +77,43 @@ Svg draw(const BarChart& chart) {
   double longest = 0;
   for (const Bar& bar : chart.bars) longest = std::max(longest, length_of(bar));
   const std::vector<double> ticks = even_ticks(longest);
-  const double bottom = top + line * static_cast<double>(chart.bars.size()) + 4;
-  const std::vector<LegendItem> legend = placed(legend_of(chart), bottom + 62);
-  const auto x = [&](double value) { return left + value / ticks.back() * (right - left); };
+  const double bottom = bars_top + bar_line * static_cast<double>(chart.bars.size()) + 4;
+  const std::vector<Part> parts = legend_of(chart);
+  const std::vector<At> places =
+      legend_places(names_of(parts), {bars_left, bottom + 62}, part_sample);
+  const auto x = [&](double value) {
+    return bars_left + value / ticks.back() * (card_right - bars_left);
+  };
 
-  Svg svg({width, (legend.empty() ? bottom + 44 : legend.back().at.y) + 8}, chart.title,
+  Svg svg({card_width, (places.empty() ? bottom + 44 : places.back().y) + 8}, chart.title,
           description(chart));
   double next = 0;  // where the last label ended
   for (const double tick : ticks) {
-    svg.line({x(tick), top}, {x(tick), bottom}, "grid");
+    svg.line({x(tick), bars_top}, {x(tick), bottom}, "grid");
     const std::string label = short_quantity(tick);
     const double half = width_of(label) / 2;
-    if (x(tick) - half < next || x(tick) + half > width) continue;
+    if (x(tick) - half < next || x(tick) + half > card_width) continue;
     svg.text({x(tick), bottom + 18}, "middle", "", label);
     next = x(tick) + half + 4;
   }
-  svg.text({(left + right) / 2, bottom + 37}, "middle", "", chart.unit);
+  svg.text({(bars_left + card_right) / 2, bottom + 37}, "middle", "", chart.unit);
 
-  double y = top;
+  double y = bars_top;
   for (const Bar& bar : chart.bars) {
-    svg.text({left, y + 13}, "start", "strong",
-             fitted_name(bar.name, std::min(columns_of(bar.name), max_name_columns)));
+    svg.text({bars_left, y + 13}, "start", "strong", shown_name(bar.name));
     double from = 0;
     for (const Part& part : bar.parts) {
       svg.area(box({x(from), y + 19}, x(from + part.value) - x(from), thickness), classes_of(part),
                tip(chart, part));
       from += part.value;
     }
-    y += line;
+    y += bar_line;
   }
-  for (const LegendItem& item : legend) {
-    svg.area(box({item.at.x, item.at.y - sample}, sample, sample), classes_of(item.part),
-             item.part.name);
-    svg.text({item.at.x + sample + 6, item.at.y}, "start", "", item.part.name);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const At at = places[i];
+    svg.area(box({at.x, at.y - part_sample}, part_sample, part_sample), classes_of(parts[i]),
+             parts[i].name);
+    svg.text({at.x + part_sample + legend_gap, at.y}, "start", "", parts[i].name);
   }
   return svg;
 }

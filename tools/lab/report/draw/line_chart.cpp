@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "tools/console/bars.h"
 #include "tools/console/text.h"
 #include "tools/lab/report/draw/axis.h"
+#include "tools/lab/report/draw/legend.h"
 
 namespace feedrate::tools {
 namespace {
@@ -16,16 +16,9 @@ namespace {
 using Dot = LineChart::Dot;
 using Series = LineChart::Series;
 
-// The width of a card on a phone; wider screens show several charts beside each other.
-constexpr double width = 340, right = width - 12;
 constexpr double top = 34, bottom = 226, left = 50;
 constexpr double pad = 12;  // between the axis and the first dot
-constexpr double legend_top = bottom + 62, legend_line = 18, sample_width = 22;
-constexpr std::size_t max_name_columns = 44;
-
-std::string shown_name(const std::string& name) {
-  return fitted_name(name, std::min(columns_of(name), max_name_columns));
-}
+constexpr double legend_top = bottom + 62, sample_width = 22;
 
 /// A sample of a line and its name.
 struct LegendItem {
@@ -34,18 +27,14 @@ struct LegendItem {
   const Series* series = nullptr;  // null: demand
 };
 
-/// From left to right, in as many lines as needed.
 std::vector<LegendItem> legend_of(const LineChart& chart) {
   std::vector<LegendItem> items;
   if (chart.demand) items.push_back({{}, "demand " + short_quantity(*chart.demand)});
   for (const Series& series : chart.series) items.push_back({{}, shown_name(series.name), &series});
-  At at{8, legend_top};
-  for (LegendItem& item : items) {
-    const double needed = sample_width + 6 + width_of(item.name);
-    if (at.x > 8 && at.x + needed > width) at = {8, at.y + legend_line};
-    item.at = at;
-    at.x += needed + 14;
-  }
+  std::vector<std::string> names;
+  for (const LegendItem& item : items) names.push_back(item.name);
+  const std::vector<At> places = legend_places(names, {8, legend_top}, sample_width);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i].at = places[i];
   return items;
 }
 
@@ -54,7 +43,7 @@ class Drawing {
   explicit Drawing(const LineChart& chart)
       : chart_(chart),
         legend_(legend_of(chart)),
-        svg_({width, (legend_.empty() ? legend_top : legend_.back().at.y) + 8}, chart.title,
+        svg_({card_width, (legend_.empty() ? legend_top : legend_.back().at.y) + 8}, chart.title,
              description()) {
     double max_y = chart.demand.value_or(0);
     std::set<double> x_values;
@@ -72,7 +61,8 @@ class Drawing {
 
   Svg draw() {
     axes();
-    if (chart_.demand) svg_.line({left, y(*chart_.demand)}, {right, y(*chart_.demand)}, "demand");
+    if (chart_.demand)
+      svg_.line({left, y(*chart_.demand)}, {card_right, y(*chart_.demand)}, "demand");
     for (const Series& series : chart_.series) add(series);
     if (chart_.ring) svg_.ring(at(*chart_.ring), 9, "ring");
     legend();
@@ -112,7 +102,7 @@ class Drawing {
   double x(double value) const {
     const double range = x_ticks_.back() - x_ticks_.front();
     const double share = range > 0 ? (value - x_ticks_.front()) / range : 0.5;
-    return left + pad + share * (right - left - 2 * pad);
+    return left + pad + share * (card_right - left - 2 * pad);
   }
   double y(double value) const { return bottom - value / y_ticks_.back() * (bottom - top); }
   At at(const auto& value) const { return {x(value.x), y(value.y)}; }
@@ -127,7 +117,7 @@ class Drawing {
   void axes() {
     svg_.text({8, 16}, "start", "", chart_.y_title);
     for (const double tick : y_ticks_) {
-      svg_.line({left, y(tick)}, {right, y(tick)}, "grid");
+      svg_.line({left, y(tick)}, {card_right, y(tick)}, "grid");
       svg_.text({left - 8, y(tick) + 4}, "end", "", short_quantity(tick));
     }
     double next_x = 0;  // where the last label ended
@@ -138,7 +128,7 @@ class Drawing {
       svg_.text({x(tick), bottom + 18}, "middle", "", label);
       next_x = x(tick) + half + 4;
     }
-    svg_.text({(left + right) / 2, bottom + 37}, "middle", "", chart_.x_title);
+    svg_.text({(left + card_right) / 2, bottom + 37}, "middle", "", chart_.x_title);
   }
 
   void add(const Series& series) {
@@ -167,7 +157,8 @@ class Drawing {
       if (item.series) {
         svg_.mark({(from.x + to.x) / 2, from.y}, item.series->style, own + " mark", item.name);
       }
-      svg_.text({to.x + 6, item.at.y}, "start", item.series ? own + " name" : "strong", item.name);
+      svg_.text({to.x + legend_gap, item.at.y}, "start", item.series ? own + " name" : "strong",
+                item.name);
     }
   }
 

@@ -184,7 +184,7 @@ TEST_F(HostileMdsFiles, what_is_compressed_or_lies_elsewhere_is_refused) {
              1);
   index();
   expect_error([&] { open_dataset(temporary_.path()); },
-               {"shard.00000.mds", "a column label, but not of labels", "label (str), id (int)"});
+               {"shard.00000.mds", "a column 'label', but not of labels", "label (str), id (int)"});
   of = facts(usual_, "shard.00000.mds", 10, 1);
   of.erase("column_sizes");
   index();

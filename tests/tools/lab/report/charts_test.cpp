@@ -48,8 +48,8 @@ TEST(UnitBarChart, parts_follow_each_other_and_are_named_once) {
                        .bars = {{"a & b", {{"read", 30, 0}, {"decode", 50, 1}, {"late", 20, 7}}},
                                 {"c", {{"decode", 40, 1}}}}};
   const std::string drawn = draw(chart).markup();
-  for (const char* part : {"a &amp; b", "s0 part", "s1 part pale", "<title>decode 50 µs</title>",
-                           "c: decode 40 µs", "M8.0 27.0L104.0 27.0", "M104.0 27.0L264.0 27.0"}) {
+  for (const char* part : {"a &amp; b", "s0 part", "s1 part pale", "<title>decode 50.0 µs</title>",
+                           "c: decode 40.0 µs", "M8.0 27.0L104.0 27.0", "M104.0 27.0L264.0 27.0"}) {
     EXPECT_TRUE(testing::has(drawn, part)) << part << " in " << drawn;
   }
   std::size_t names = 0;  // in the legend
@@ -121,7 +121,8 @@ TEST(UnitCharts, a_whole_bench_has_every_chart) {
       names.push_back(chart.title);
       EXPECT_FALSE(testing::has(chart.svg.markup(), "nan")) << chart.title;
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"Delivered", "Supply", "Stall"}));
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"Delivered", "Supply", "Stall", "Time of an image"}));
   }
 }
 

@@ -98,7 +98,8 @@ class InteropNames(unittest.TestCase):
             ({"sampler": sampler, "weights": "balanced"}, "a sampler and weights exclude"),
             ({"sampler": data.SequentialSampler(range(5))}, "of 5 samples, the dataset has 600"),
             ({"batch_sampler": [[1]], "sampler": sampler, "batch_size": 64}, "batch_sampler excludes"),
-            ({"batch_sampler": [[1, 2], [3], [4, 5]]}, "batch 1 holds 1 indices, those before 2"),
+            ({"batch_sampler": [[1]], "batch_size": 64}, "batch_sampler excludes"),
+            ({"batch_sampler": [[1, 2], [3], [4, 5]], "batch_size": 1}, "batch 1 holds 1 indices, those before 2"),
         ):
             with self.subTest(options), self.assertRaisesRegex(ValueError, words):
                 self.loader(**options)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import collections.abc
 import copy
 import reprlib
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable, TypeVar
 
 from feedrate import _native
 from feedrate._data import Dataset
+
+_Made = TypeVar("_Made")
 
 # What PyTorch calls otherwise, in words of `feedrate.Loader`.
 _PYTORCH = {
@@ -47,6 +49,14 @@ def kept(values: Any) -> Any:
 def expect_function(name: str, value: object) -> None:
     if value is not None and not callable(value):
         raise TypeError(f"{name}: expected a function, found {reprlib.repr(value)}")
+
+
+def called(name: str, function: Callable[..., _Made], *arguments: Any) -> _Made:
+    """What a caller's function makes. Its StopIteration is an error: it would end their loop in silence."""
+    try:
+        return function(*arguments)
+    except StopIteration as stop:
+        raise RuntimeError(f"{name} raised StopIteration") from stop
 
 
 def expect_flag(name: str, value: object, instead: str = "") -> None:

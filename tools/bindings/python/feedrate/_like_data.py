@@ -15,7 +15,7 @@ from feedrate import _data, _native
 from feedrate._commands import convert
 from feedrate._like_transforms import Unlike
 from feedrate._loader import Loader
-from feedrate._torch_names import Source, _chosen, _indices
+from feedrate._torch_names import Source, _chosen, indices_of
 
 
 class Found(NamedTuple):
@@ -33,7 +33,7 @@ def found_in(dataset: Any, directory: str | None) -> Found:
     within: list[int] | None = None
     inner = dataset
     while type(inner) is data.Subset:
-        within = _chosen(_indices(inner.indices, "Subset"), within)
+        within = _chosen(indices_of(inner.indices, "Subset"), within)
         inner = inner.dataset
     name = type(inner).__name__
     for kind, find in _kinds():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Iterator, Li
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, opened, shape_of
-from feedrate._given import expect_function, expect_no_names_of_pytorch, kept, labels_of, picks_of, plain
+from feedrate._given import called, expect_function, expect_no_names_of_pytorch, kept, labels_of, picks_of, plain
 from feedrate._settings import SETTINGS, takes_settings
 
 if TYPE_CHECKING:
@@ -344,6 +344,6 @@ class _Iteration(Generic[T]):
 def _timed(run: _native.Run, transform: Callable[[Batch[Any]], T], batch: Batch[Any]) -> T:
     start = time.perf_counter()
     try:
-        return transform(batch)
+        return called("transform", transform, batch)
     finally:
         run.add_transform(time.perf_counter() - start)

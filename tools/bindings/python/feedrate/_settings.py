@@ -25,7 +25,7 @@ def takes_settings(
 
     def described(function: _Function) -> _Function:
         signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        own = [one for one in signature.parameters.values() if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
         rows = [
             row
             for name, row in table.items()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, Generic, NamedTuple, TypeVar, cast
 
 import torch
 from torch.utils.dlpack import from_dlpack
 
 from feedrate._data import Batch
 from feedrate._errors import DataError
+from feedrate._given import called
 from feedrate._loader import Loader
 from feedrate._torch_decoder import Decoder
 
@@ -201,7 +202,7 @@ class Epoch(Generic[T]):
         images, labels, indices = batch[:3]
         if loader._sample_transform is not None:
             start = time.perf_counter()
-            images = torch.stack([loader._sample_transform(image) for image in images])
+            images = torch.stack(called("sample_transform", _each, loader._sample_transform, images))
             loader._sample_seconds += time.perf_counter() - start
         if loader.device is not None and self._stream is None:
             images, labels, indices = (one.to(loader.device) for one in (images, labels, indices))
@@ -210,11 +211,25 @@ class Epoch(Generic[T]):
             return cast(T, given)
         start = time.perf_counter()
         try:
-            return cast(T, loader._transform(*given))
+            return cast(T, called("transform", loader._transform, *given))
         finally:
             run.add_transform(time.perf_counter() - start)
+
+
+def _each(transform: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor) -> list[torch.Tensor]:
+    return [transform(image) for image in images]
 
 
 def _shares(labels: torch.Tensor, lam: float, classes: int) -> torch.Tensor:
     own = labels if labels.is_floating_point() else torch.nn.functional.one_hot(labels, classes).float()
     return own if lam == 1.0 else own.roll(1, 0).mul_(1.0 - lam).add_(own.mul(lam))
+
+
+def pin(address: int, size: int) -> None:
+    result = _cuda.cudart().cudaHostRegister(address, size, 0)
+    if int(result) != 0:
+        raise RuntimeError(f"cudaHostRegister failed: {result}")
+
+
+def unpin(address: int) -> None:
+    _cuda.cudart().cudaHostUnregister(address)

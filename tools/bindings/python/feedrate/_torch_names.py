@@ -1,4 +1,4 @@
-"""What `torch.utils.data.DataLoader` and its samplers call otherwise, in settings of ours."""
+"""What `torch.utils.data.DataLoader` calls otherwise, and its datasets, in settings of ours."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import operator
 import os
 import reprlib
 import sys
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple
 
 import torch
 from torch.utils import data
 
 from feedrate import _native
-from feedrate._data import Dataset, opened
-from feedrate._settings import SETTINGS
+from feedrate._data import Dataset, mix, opened
 from feedrate._torch_dataset import Dataset as TorchDataset
 
 Options = dict[str, Any]
@@ -44,6 +43,15 @@ _FOREIGN = {
     "pin_memory_device": _Foreign(lambda value: value == "", "device= is where batches go"),
     "in_order": _Foreign(lambda value: value is True, "batches come in their order, at any threads="),
 }
+
+
+def expect_named(recipe: object, others: tuple[object, ...]) -> None:
+    """Refuses arguments by their place in PyTorch's DataLoader, of which the second is a batch's size."""
+    if others or hasattr(recipe, "__index__"):
+        raise TypeError(
+            "the second argument is the recipe here, and the last one without a name: "
+            "write batch_size=, shuffle=, sampler= and the others with theirs"
+        )
 
 
 def take_names(names: Options, settings: Options) -> None:
@@ -81,44 +89,92 @@ class Source(NamedTuple):
     given: Any  # what was passed, opened
     within: list[int] | None  # the indices of a Subset
 
+    def __len__(self) -> int:
+        return len(self.dataset) if self.within is None else len(self.within)
+
 
 def source_of(dataset: Any) -> Source:
-    """Of a dataset of ours, its path, a torchvision ImageFolder, or a Subset of any of them."""
+    """Of a dataset of ours, its path, a torchvision ImageFolder, a Subset of any of them, or several in a
+    ConcatDataset."""
     within: list[int] | None = None
     inner: Any = dataset
     while isinstance(inner, data.Subset):
-        within = _chosen(_indices(inner.indices, "Subset"), within)
+        _expect_read_by(data.Subset, inner)
+        within = _chosen(indices_of(inner.indices, "Subset"), within)
+        if not within:
+            raise ValueError("dataset: the Subset holds no samples")
         inner = inner.dataset
     if isinstance(inner, (Dataset, str, bytes, os.PathLike)):
         inner = opened(inner)
+        _expect_read_by(Dataset, inner)
         return Source(inner, inner if within is None else dataset, within)
     if isinstance(inner, TorchDataset):
-        _expect_no_transform(inner, "feedrate.torch.Dataset")
+        _expect_read_by(TorchDataset, inner)
+        _expect_no_function(inner, "transform", "target_transform")
         return Source(inner.data, dataset, within)
+    if isinstance(inner, data.ConcatDataset):
+        _expect_read_by(data.ConcatDataset, inner)
+        ours, listed = _joined([source_of(one) for one in inner.datasets])
+        return Source(ours, dataset, _chosen(listed, within))
     vision = sys.modules.get("torchvision.datasets")
     if vision is not None and isinstance(inner, vision.DatasetFolder):
-        ours, listed = _folder(inner)
-        return Source(ours, dataset, within if listed is None else _chosen(listed, within))
+        _expect_read_by(vision.DatasetFolder, inner)
+        ours, all_or_some = _folder(inner, vision.folder)
+        return Source(ours, dataset, within if all_or_some is None else _chosen(all_or_some, within))
     return Source(opened(inner), inner, within)  # which refuses it
 
 
 def _chosen(indices: list[int], within: list[int] | None) -> list[int]:
-    return indices if within is None else [indices[at] for at in within]
+    if within is None:
+        return indices
+    try:
+        return [indices[at] for at in within]
+    except IndexError:
+        raise ValueError(f"dataset: a Subset lists samples beyond the {len(indices)} that it is of") from None
 
 
-def _expect_no_transform(dataset: Any, kind: str) -> None:
-    for name in "transform", "target_transform":
+def _joined(sources: list[Source]) -> tuple[Dataset, list[int]]:
+    """Their datasets as one, in which each is once, and where the samples of all are in it."""
+    starts: dict[Dataset, int] = {}
+    listed: list[int] = []
+    for source in sources:
+        if source.dataset not in starts:
+            starts[source.dataset] = sum(map(len, starts))
+        start = starts[source.dataset]
+        within = range(len(source.dataset)) if source.within is None else source.within
+        listed += [start + index for index in within]
+    if len(starts) == 1:
+        return sources[0].dataset, listed
+    return mix({dataset: len(dataset) for dataset in starts}), listed
+
+
+_NOT_CALLED = "which would not be called: say what becomes of images with recipe=, and of batches with transform="
+
+
+def _expect_read_by(kind: Any, dataset: Any) -> None:
+    """Refuses a derived class that makes its samples or their number itself."""
+    for name in "__getitem__", "__getitems__", "__len__":
+        if getattr(type(dataset), name, None) is not getattr(kind, name, None):
+            raise ValueError(f"dataset: {type(dataset).__name__} has a {name} of its own, {_NOT_CALLED}")
+
+
+def _expect_no_function(dataset: Any, *names: str) -> None:
+    for name in names:
         if getattr(dataset, name, None) is not None:
-            raise ValueError(
-                f"dataset: the {kind} has a {name}, which would not be called: say what becomes of images "
-                "with recipe=, and of batches with transform="
-            )
+            raise ValueError(f"dataset: the {_kind_of(dataset)} has a {name}, {_NOT_CALLED}")
 
 
-def _folder(folder: Any) -> tuple[Dataset, list[int] | None]:
+def _kind_of(dataset: Any) -> str:
+    kind = type(dataset)
+    return "feedrate.torch.Dataset" if kind is TorchDataset else kind.__name__
+
+
+def _folder(folder: Any, vision: Any) -> tuple[Dataset, list[int] | None]:
     """A torchvision folder of ours, and where its samples are in it, unless they are all in their order."""
     kind = type(folder).__name__
-    _expect_no_transform(folder, kind)
+    _expect_no_function(folder, "transform", "target_transform")
+    if folder.loader not in (vision.default_loader, vision.pil_loader, vision.accimage_loader):
+        _expect_no_function(folder, "loader")
     ours = opened(getattr(folder, "split_folder", folder.root))  # the former: torchvision's ImageNet
     index_of = {ours._native.place(index)[0]: index for index in range(len(ours))}
     listed, targets = [], ours.targets
@@ -134,103 +190,7 @@ def _folder(folder: Any) -> tuple[Dataset, list[int] | None]:
     return ours, None if listed == list(range(len(ours))) else listed
 
 
-class Sampling(NamedTuple):
-    """What a sampler means: settings of ours, and where it is one to be asked at every epoch, itself."""
-
-    options: Options
-    sampler: Iterable[int] | None = None
-    follows: Any = None  # a sampler whose `epoch` is that of the next iteration
-
-
-def take_samplers(sampler: Any, batch_sampler: Any, source: Source, settings: Options) -> Sampling:
-    """Adds to the settings, of which `recipe` and `batch` are two, which samples an epoch holds."""
-    if batch_sampler is not None:
-        sampler = _take_batches(sampler, batch_sampler, settings)
-    if sampler is None:
-        return Sampling({}) if source.within is None else _subset(source.within, settings)
-    if settings.get("shuffle") is False:  # usual beside a sampler
-        del settings["shuffle"]
-    sampling = sampling_of(sampler, source)
-    for name in ("order", "weights", "groups", "draws", "shuffle", *sampling.options):
-        value = settings.get(name)
-        if value is not None and name != "last" and value != sampling.options.get(name):
-            raise ValueError(f"a sampler and {name} exclude each other: it decides which samples come")
-    for name, value in sampling.options.items():
-        settings.setdefault(name, value)
-    if isinstance(sampler, Batches):
-        settings["batch"] = max(sampler.size, 1)
-    return sampling
-
-
-def _take_batches(sampler: Any, batch_sampler: Any, settings: Options) -> Any:
-    usual = settings["batch"] == SETTINGS["batch"]["default"]
-    if sampler is not None or not usual or "last" in settings:
-        raise ValueError("batch_sampler excludes sampler, batch_size and drop_last: it decides them")
-    if type(batch_sampler) is not data.BatchSampler:
-        return Batches(batch_sampler)
-    settings["batch"] = batch_sampler.batch_size
-    settings["last"] = "drop" if batch_sampler.drop_last else "partial"
-    return batch_sampler.sampler
-
-
-def _subset(within: list[int], settings: Options) -> Sampling:
-    for name in "order", "weights", "groups", "draws":
-        if name in settings:
-            raise ValueError(f"{name}: not for a torch.utils.data.Subset; use indices of the whole dataset")
-    named = {name: value for name, value in settings.items() if name in SETTINGS}
-    settings["shuffle"] = _native.shuffles(**named)
-    settings["order"] = within
-    return Sampling({})
-
-
-def sampling_of(sampler: Any, source: Source) -> Sampling:
-    """PyTorch's own samplers become settings; any other one is read at every epoch."""
-    kind = type(sampler)
-    size = len(source.dataset) if source.within is None else len(source.within)
-    of: Any = getattr(sampler, "data_source", getattr(sampler, "dataset", None))
-    if kind in _WHOLE and len(of) != size:
-        raise ValueError(f"sampler: it is of {len(of)} samples, the dataset has {size}")
-    order: Options = {} if source.within is None else {"order": source.within}
-    if kind is data.SequentialSampler:
-        return Sampling({**order, "shuffle": False})
-    if kind is data.RandomSampler and not sampler.replacement and sampler.num_samples == size:
-        return Sampling({**order, "shuffle": True, **_seed_of(sampler)})
-    if kind is data.SubsetRandomSampler:
-        return Sampling({"order": _inside(sampler.indices, source), "shuffle": True, **_seed_of(sampler)})
-    if kind is data.WeightedRandomSampler and sampler.replacement and source.within is None:
-        weights = {"weights": sampler.weights.tolist(), "draws": sampler.num_samples}
-        return Sampling({**weights, **_seed_of(sampler)})
-    if kind is data.DistributedSampler:
-        share = {"rank": sampler.rank, "ranks": sampler.num_replicas}
-        # Shares of one size need neither more nor fewer images: the last batches are as theirs.
-        last = "partial" if size % sampler.num_replicas == 0 else "drop" if sampler.drop_last else "wrap"
-        options = {**order, **share, "shuffle": sampler.shuffle, "seed": sampler.seed, "last": last}
-        return Sampling(options, follows=sampler)
-    if not isinstance(sampler, Iterable):
-        raise TypeError(f"sampler: expected indices, or a sampler of them, found {sampler!r}")
-    own = {"rank": 0, "ranks": 1}  # as PyTorch has it: each rank's sampler yields its share
-    return Sampling({"order": read_order(sampler, source), "shuffle": False, **own}, sampler)
-
-
-_WHOLE = (data.SequentialSampler, data.RandomSampler, data.DistributedSampler)
-
-
-def _seed_of(sampler: Any) -> Options:
-    generator = getattr(sampler, "generator", None)
-    return {} if generator is None else {"seed": generator.initial_seed()}
-
-
-def read_order(sampler: Iterable[int], source: Source) -> list[int]:
-    """What a sampler yields, as indices of the whole dataset."""
-    return _inside(sampler, source)
-
-
-def _inside(indices: Any, source: Source) -> list[int]:
-    listed = _indices(indices, "sampler")
-    return listed if source.within is None else [source.within[index] for index in listed]
-
-
-def _indices(given: Any, name: str) -> list[int]:
+def indices_of(given: Any, name: str) -> list[int]:
     """Whole numbers of Python's, whatever yields them. A mask of truth values is none of them."""
     values = given.tolist() if hasattr(given, "tolist") else given
     return [one if type(one) is int else _index(one, name) for one in values]
@@ -241,33 +201,3 @@ def _index(given: Any, name: str) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name}: expected indices, found {reprlib.repr(value)}")
     return operator.index(value)
-
-
-class Batches:
-    """The indices of a batch sampler's batches, which are of one size, but for a last smaller one."""
-
-    def __init__(self, sampler: Iterable[Sequence[int]]) -> None:
-        self._sampler = sampler
-        self.size = 0
-
-    def set_epoch(self, epoch: int) -> None:
-        tell_epoch(self._sampler, epoch)
-
-    def __iter__(self) -> Iterator[int]:
-        batches = [list(batch) for batch in self._sampler]
-        self.size = self.size or len(batches[0]) if batches else 0
-        for number, batch in enumerate(batches):
-            last = number + 1 == len(batches)
-            if len(batch) != self.size and not (last and len(batch) < self.size):
-                raise ValueError(
-                    f"batch_sampler: batch {number} holds {len(batch)} indices, those before {self.size}: "
-                    "batches are of one size, but for a smaller last one"
-                )
-            yield from batch
-
-
-def tell_epoch(sampler: Any, epoch: int) -> None:
-    """Calls the sampler's set_epoch, where it has one."""
-    tell = getattr(sampler, "set_epoch", None)
-    if tell is not None:
-        tell(epoch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import reprlib
 import warnings
@@ -18,8 +19,9 @@ from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
 from feedrate._torch_decoder import Decoder, expect_decoder
-from feedrate._torch_epoch import Epoch, Run, Streams
-from feedrate._torch_names import read_order, source_of, take_names, take_samplers, tell_epoch
+from feedrate._torch_epoch import Epoch, Run, Streams, pin, unpin
+from feedrate._torch_names import expect_named, source_of, take_names
+from feedrate._torch_samplers import USUAL_BATCH, Order, take_samplers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["DataLoader", "Dataset", "Difference", "like", "pixel_difference"]
 
 T = TypeVar("T")
-_cuda: Any = torch.cuda  # without types in part
 Tensors = tuple[torch.Tensor, torch.Tensor]
 IndexedTensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
@@ -101,8 +102,8 @@ class DataLoader(Generic[T]):
         self,
         dataset: _data.Dataset | torch.utils.data.Dataset[object] | str | os.PathLike[str],
         recipe: str = SETTINGS["recipe"]["default"],
-        *,
-        batch_size: int = SETTINGS["batch"]["default"],
+        *others: object,
+        batch_size: int = USUAL_BATCH,
         device: torch.device | str | None = None,
         decode: Literal["full", "scaled", "device"] = SETTINGS["decode"]["default"],
         pin_memory: bool | None = None,
@@ -127,8 +128,8 @@ class DataLoader(Generic[T]):
     ) -> None:
         """
         Args:
-            dataset: a dataset of `feedrate.open`, or the path of one; a torch.utils.data.Subset of one; a
-                torchvision ImageFolder without transforms.
+            dataset: a dataset of `feedrate.open`, or the path of one; a torchvision ImageFolder without
+                transforms; a Subset of one, or a ConcatDataset of several, of torch.utils.data.
             recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them.
             batch_size: images in a batch of this rank.
             device: where the tensors shall be; None: in the memory that the loader filled.
@@ -149,7 +150,8 @@ class DataLoader(Generic[T]):
             sampler, batch_sampler: PyTorch's samplers become settings: `shuffle`, `order`, `weights`,
                 `rank` and `ranks`; a DistributedSampler's set_epoch holds for the next iteration. Any other
                 yields the indices of an epoch, and is asked at the start of each, after its set_epoch; to
-                resume in the middle of one, it has to yield them again. Batches are of one size.
+                resume in the middle of one, it has to yield them again. An epoch that is set from outside
+                is the next iteration's, too. Batches are of one size.
             num_workers: `threads`.
             persistent_workers: False ends the threads after each epoch.
             generator: its initial_seed() is the `seed`.
@@ -157,6 +159,7 @@ class DataLoader(Generic[T]):
 
         Settings that the shell and C have, too:
         """
+        expect_named(recipe, others)
         given: dict[str, Any] = dict(settings)
         take_names({"num_workers": num_workers, "generator": generator, "std": std}, given)
         if not given.keys().isdisjoint(("batch", "epochs")) or ("last" in given and drop_last):
@@ -181,7 +184,7 @@ class DataLoader(Generic[T]):
         if drop_last:
             given["last"] = "drop"
         self._source = source_of(dataset)
-        self._sampling = take_samplers(sampler, batch_sampler, self._source, given)
+        self._order = Order(take_samplers(sampler, batch_sampler, self._source, given), self._source)
         rank, ranks = given.pop("rank", None), given.pop("ranks", None)
         self._asks = rank is None  # for its share
         self._share: tuple[int, int] = _share() if rank is None or ranks is None else (rank, ranks)
@@ -194,7 +197,7 @@ class DataLoader(Generic[T]):
             **given,
         )
         self._classes = self._soft_classes()
-        self.batch_size: int = given["batch"]
+        self.batch_size = int(given["batch"])
         self.drop_last = given.get("last") == "drop"
         self.device = torch.device(device) if device is not None else None
         if self.device is not None and self.device.type == "cuda" and not torch.cuda.is_available():
@@ -205,7 +208,7 @@ class DataLoader(Generic[T]):
         self._sample_transform = sample_transform
         self._sample_seconds = 0.0  # in it, since the threads were started
         self._indices = indices
-        self._persists = persistent_workers is not False and self._sampling.sampler is None
+        self._persists = persistent_workers is not False and not self._order.is_asked
         self._pins = pin_memory is not False and torch.cuda.is_available()
         if pin_memory and not self._pins:
             warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
@@ -213,9 +216,7 @@ class DataLoader(Generic[T]):
         self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
-        self._epoch_read = 0  # of which the sampler was asked
         self._streams = Streams()
-        self._followed: int | None = getattr(self._sampling.follows, "epoch", None)
 
     @property
     def dataset(self) -> _data.Dataset:
@@ -227,11 +228,12 @@ class DataLoader(Generic[T]):
     def sampler(self) -> Any:
         """There is none. What would skip batches by it, to resume in the middle of an epoch, is told
         how to do so here."""
-        raise AttributeError(
-            "feedrate.torch.DataLoader has no sampler to skip batches by: to resume in the middle of an "
-            "epoch, give load_state_dict the state_dict of then; Hugging Face's Trainer also needs "
-            "ignore_data_skip=True"
-        )
+        raise AttributeError(_NO_SAMPLER)
+
+    @property
+    def batch_sampler(self) -> Any:
+        """There is none, as there is no `sampler`."""
+        raise AttributeError(_NO_SAMPLER)
 
     def __len__(self) -> int:
         """Batches of this rank in an epoch."""
@@ -239,16 +241,20 @@ class DataLoader(Generic[T]):
         return self._loader.batches_per_epoch
 
     def __iter__(self) -> Epoch[T]:
-        self._follow()
+        epoch = self._order.epoch_set()
+        if epoch is not None:
+            self.set_epoch(epoch)
         self._take_share()
         if not self._resumes and self._state["position"] != 0:  # the last one was broken off
             self._go_to({**self._state, "epoch": self._state["epoch"] + 1, "position": 0})
         self._resumes = False
-        self._read_order()
+        indices = self._order.indices_at(self._state)
+        if indices is not None:
+            self._loader._reorder(indices)
         live, self._live = self._live, None
         if live is None or live.state != self._state:
             self._loader.load_state_dict(self._state)
-            self._loader._pin = (_pin, _unpin) if self._pins else None
+            self._loader._pin = (pin, unpin) if self._pins else None
             self._loader._packed = self._decodes
             settings = self._loader._settings
             live = Run(self._loader, Decoder(self.device, self.batch_size, settings) if self._decodes else None)
@@ -294,6 +300,12 @@ class DataLoader(Generic[T]):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_live": None}  # threads are not pickled
 
+    def __copy__(self) -> DataLoader[T]:
+        made: DataLoader[T] = type(self).__new__(type(self))
+        made.__dict__ |= self.__getstate__()
+        made.__dict__ |= {name: copy.copy(getattr(self, name)) for name in ("_loader", "_order", "_streams")}
+        return made
+
     def _soft_classes(self) -> int:
         if not self._loader._settings.mixes:
             return 0
@@ -329,20 +341,6 @@ class DataLoader(Generic[T]):
             self._loader._share(*share)
             self._share = share
             self._live = None
-
-    def _follow(self) -> None:
-        """Goes to the epoch that a DistributedSampler was set to since the last iteration."""
-        epoch: int | None = getattr(self._sampling.follows, "epoch", None)
-        if epoch is not None and epoch != self._followed:
-            self._followed = epoch
-            self.set_epoch(epoch)
-
-    def _read_order(self) -> None:
-        epoch, sampler = self._state["epoch"], self._sampling.sampler
-        if sampler is not None and epoch != self._epoch_read:
-            tell_epoch(sampler, epoch)
-            self._loader._reorder(read_order(sampler, self._source))
-            self._epoch_read = epoch
 
 
 def like(
@@ -383,18 +381,15 @@ def pixel_difference(loader: torch.utils.data.DataLoader[Any], samples: int = 10
         raise ValueError(f"Feedrate has nothing like this loader: {unlike}") from None
 
 
+_NO_SAMPLER = (
+    "feedrate.torch.DataLoader has no sampler: set_epoch is a method of its own, and no sampler skips batches "
+    "to resume in the middle of an epoch: give load_state_dict the state_dict of then; Hugging Face's Trainer "
+    "also needs ignore_data_skip=True, and Accelerate register_for_checkpointing(loader)"
+)
+
+
 def _share() -> tuple[int, int]:
     distributed = torch.distributed
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
     return 0, 1
-
-
-def _pin(address: int, size: int) -> None:
-    result = _cuda.cudart().cudaHostRegister(address, size, 0)
-    if int(result) != 0:
-        raise RuntimeError(f"cudaHostRegister failed: {result}")
-
-
-def _unpin(address: int) -> None:
-    _cuda.cudart().cudaHostUnregister(address)

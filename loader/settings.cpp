@@ -55,6 +55,23 @@ std::string unshuffled(const Setting& row, Spelling by) {
   return spelled(row, by);
 }
 
+/// Of one dataset, not of a mix.
+void check_member(const DatasetInfo& info, const Recipe& recipe, Spelling by) {
+  const auto spelled_as = [&](std::string_view word) {
+    const LoaderSettings settings;
+    return spelled(row_of(settings, settings.decode), {word}, by);
+  };
+  if (info.codec != packed_codec.name()) {
+    throw Error(join(shown_path(info.path), ": holds ", info.codec, ", but ",
+                     spelled_as(device_word), " is for packed JPEGs: 'feedrate convert dataset ",
+                     shown_path(info.path), " --encode packed …' makes them"));
+  }
+  if (recipe.makes_grey() && info.shape.channels != 1) {
+    throw Error(join("recipe ", recipe.name(), " makes colours grey, so the loader's threads must ",
+                     "decode: ", spelled_as(name(DecodedSize::full))));
+  }
+}
+
 /// The plan of a loader. Its errors name the setting as the caller does.
 detail::Plan plan_of(const LoaderSetup& setup, const LoaderSettings& settings, Spelling by) {
   try {
@@ -145,13 +162,12 @@ void check_device_decodes(const Recipe& recipe, Spelling by) {
 
 void check_device_decodes(const Dataset& dataset, const Recipe& recipe, Spelling by) {
   check_device_decodes(recipe, by);
-  const DatasetInfo& info = dataset.info();
-  if (info.codec == packed_codec.name()) return;
-  const LoaderSettings settings;
-  throw Error(join(shown_path(info.path), ": holds ", info.codec, ", but ",
-                   spelled(row_of(settings, settings.decode), {device_word}, by),
-                   " is for packed JPEGs: 'feedrate convert dataset ", shown_path(info.path),
-                   " --encode packed …' makes them"));
+  // Member by member: a mix has no path to be converted from.
+  for (std::uint64_t at = 0; at < dataset.size();) {
+    const LocatedSample found = dataset.locate(at);
+    check_member(found.dataset.info(), recipe, by);
+    at += found.dataset.size() - found.index;
+  }
 }
 
 bool shuffles(const LoaderSettings& settings) {

@@ -224,7 +224,11 @@ const Batch* Loader::Engine::next() {
     if (lane_of(lanes_, 0) != nullptr) use_start_ns_ = clock_ns();
     state_.epoch = range.epoch + (last ? 1 : 0);
     state_.position = last ? 0 : range.after;
-    if (count == 0) continue;
+    skipped_ = count == 0 ? skipped_ + range.count : 0;
+    if (count == 0) {
+      expect_good_ones();
+      continue;
+    }
     consumer_.images.add(count);
     consumer_.batches.add(1);
     if (tune_) tune();
@@ -262,6 +266,17 @@ std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchRange& range
   slot.faults.clear();
   if (mixes_ && skip) mix_batch(job_, range, count, slot, scratch_);
   return count;
+}
+
+// A run without end would look for a good sample for ever, where the bad ones are too few for the
+// budget. An epoch of few samples, all bad by chance, is no proof.
+void Loader::Engine::expect_good_ones() {
+  constexpr std::uint64_t proof = 100;  // samples, as many as substitutes are tried
+  if (taken_ == plan_.batches() || skipped_ < std::max(proof, job_.epoch_size())) return;
+  stop();
+  throw Error(join(
+      "all of the last ", skipped_,
+      " samples, a whole epoch and more, were bad; the first: ", bad_.samples().front().reason));
 }
 
 // Whether all that the epoch has left will be skipped, so that no other batch of it comes. Looks as

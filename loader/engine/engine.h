@@ -66,6 +66,7 @@ class Loader::Engine {
   bool await(detail::Slot& slot, std::uint64_t batch,
              std::optional<std::chrono::nanoseconds> limit = std::nullopt);
   std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchRange& range);
+  void expect_good_ones();
   bool ends_epoch();
   unsigned tasks_per_batch() const { return plan_.chunks_per_batch() + (mixes_ ? 1U : 0U); }
   std::uint64_t filled() const;  // batches that can be handed out now
@@ -95,6 +96,7 @@ class Loader::Engine {
   Batch batch_;
   LoaderState state_;
   detail::BadList bad_;
+  std::uint64_t skipped_ = 0;  // images since the last good one
   formats::Buffer scratch_;  // for a batch that the consumer has to mix
   detail::ConsumerCounters consumer_;
   const bool tune_;

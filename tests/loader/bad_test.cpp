@@ -244,6 +244,23 @@ TEST(HostileBad, without_good_samples_there_is_no_substitute) {
   EXPECT_EQ(Loader(dataset, recipe("none"), options).next(), nullptr);
 }
 
+TEST(HostileBad, without_good_samples_a_run_without_end_ends) {
+  const auto gone = [](std::uint64_t, Sample&) { throw Error("gone"); };
+  for (const std::uint64_t size : {3U, 20U, 130U}) {
+    const MemoryDataset dataset(size, {28, 28, 1}, gone);
+    LoaderOptions options = tolerant(BadPolicy::skip);
+    options.batch = 8;
+    options.epochs = 0;
+    for (const unsigned threads : {0U, 3U}) {
+      options.threads = threads;
+      Loader loader(dataset, recipe("none"), options);
+      const std::string images = size == 3 ? "102" : size == 20 ? "100" : "130";
+      expect_error([&] { loader.next(); }, {"all of the last " + images + " samples", "gone"});
+      EXPECT_EQ(loader.next(), nullptr);
+    }
+  }
+}
+
 TEST(UnitBad, the_list_has_one_line_for_each_sample_whatever_its_text) {
   const TempDirectory directory;
   const BadSample bad[] = {{{"a/data.rec", 4096}, 7, "cat\t1.jpg", "torn\nin two"},

@@ -44,6 +44,14 @@ def damaged():
     return place("damaged")
 
 
+def shown(encode):
+    """The same images, otherwise encoded."""
+    packed()
+    if not os.path.exists(place(encode)):
+        feedrate.convert("cifar10", place("cifar10"), to="recordio", split="train", encode=encode, out=place(encode))
+    return place(encode)
+
+
 def decoded(loader):
     """What a device makes of a loader's batches, as `content` has them."""
     decoder = _native.DeviceDecoder(_native.DevicePlugin("cuda", [EMULATED]), 0, loader._arguments["batch"])
@@ -231,6 +239,11 @@ class InteropDataLoader(unittest.TestCase):
             ({}, "decode='device' needs device='cuda', found None"),
             ({"device": "cpu"}, "decode='device' needs device='cuda', found cpu"),
             ({"recipe": feedrate.random_resized_crop(24) | feedrate.color_jitter(0.4)}, "works on pixels, .*decode='full'"),
+            ({"recipe": feedrate.random_resized_crop(24) | feedrate.grey()}, "makes colours grey, .*: decode='full'"),
+            (
+                {"dataset": feedrate.mix({packed(): 1, shown("jpeg"): 1})},
+                f"^{shown('jpeg')}: holds jpeg, .*dataset {shown('jpeg')} --encode",
+            ),
             ({"dataset": photographs()}, "holds jpeg, but decode='device' is for packed JPEGs"),
             ({"dataset": mnist(), "recipe": "none"}, "holds raw, but decode='device'"),
         ):

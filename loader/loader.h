@@ -35,6 +35,13 @@ enum class LastBatch : std::uint8_t {
   wrap,     // a full batch, completed with the epoch's first images
 };
 
+/// What becomes of an epoch's images, or groups of them, that ranks cannot share evenly.
+enum class UnevenShares : std::uint8_t {
+  one_more,   // the first ranks get one more, in a partial last batch
+  repeat,     // all get one more: the epoch's first images come again
+  leave_out,  // no rank gets one
+};
+
 /// At which size images are decoded.
 enum class DecodedSize : std::uint8_t {
   full,
@@ -100,6 +107,7 @@ struct LoaderOptions {
     /// Whether ranks take their batches together, so that all need as many. Otherwise a partial last
     /// batch that is too small for all goes to the first of them.
     bool in_step = true;
+    UnevenShares uneven = UnevenShares::one_more;
     void check() const;  // throws Error unless the rank is below their number
   };
   struct Bad {

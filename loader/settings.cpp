@@ -207,7 +207,7 @@ LoaderSetup set_up(const LoaderSettings& settings, const Dataset& dataset, const
                    .block = settings.shuffle_blocks,
                    .last = settings.last,
                    .picks = picks};
-  options.share = {settings.rank, settings.ranks};
+  options.share = {.rank = settings.rank, .ranks = settings.ranks, .uneven = settings.uneven};
   options.bad = {settings.on_bad, settings.bad_budget};
   setup.batches_per_epoch = plan_of(setup, settings, by).batches_per_epoch();
   return setup;

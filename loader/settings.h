@@ -68,6 +68,9 @@ struct LoaderSettings {
   BadPolicy on_bad = BadPolicy::fail;
   std::uint64_t bad_budget = 100;
 
+  /// Not for users: as PyTorch's DistributedSampler has it, which says so.
+  UnevenShares uneven = UnevenShares::one_more;
+
   /// Not for users: whether a core is left to whoever takes the batches where the loader finds the
   /// number of threads.
   bool consumer_computes = true;

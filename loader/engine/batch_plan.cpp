@@ -55,9 +55,10 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
       rank_(options.share.rank),
       ranks_(options.share.ranks),
       in_step_(options.share.in_step),
+      uneven_(options.share.uneven),
       together_(options.order.picks != nullptr ? options.order.picks->together() : 1),
       step_images_(std::uint64_t{batch_} * ranks_),
-      max_count_(last_ == LastBatch::wrap ? batch_ : share(std::min(size, step_images_))),
+      max_count_(last_ == LastBatch::wrap ? batch_ : share(std::min(shared(size), step_images_))),
       per_epoch_(batches_in(size)),
       first_epoch_(options.start.epoch),
       first_position_(options.start.position),
@@ -80,6 +81,13 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
   if (options.epochs != 0) batches_ = first_batches_ + (options.epochs - 1) * per_epoch_;
 }
 
+std::uint64_t Plan::shared(std::uint64_t images) const {
+  const std::uint64_t for_each = ranks_ * together_;
+  const std::uint64_t rest = images % for_each;
+  if (uneven_ == UnevenShares::one_more || rest == 0) return images;
+  return images - rest + (uneven_ == UnevenShares::repeat ? for_each : 0);
+}
+
 // When the images, or groups of them, do not divide evenly, the first ranks get one more.
 std::uint32_t Plan::share(std::uint64_t images) const {
   const std::uint64_t groups = images / together_;
@@ -89,7 +97,7 @@ std::uint32_t Plan::share(std::uint64_t images) const {
 
 // With unequal numbers of batches, ranks would wait for one another for ever.
 void Plan::expect_batch_for_each_rank(std::uint64_t left) const {
-  const std::uint64_t rest = left % step_images_;
+  const std::uint64_t rest = shared(left) % step_images_;
   if (!in_step_ || last_ != LastBatch::partial || rest == 0 || rest / together_ >= ranks_) return;
   throw Unsuited("last", images(left), " in batches of ", batch_, " for each of ", ranks_,
                  " ranks leave ", rest, ", too few for every rank to have a last batch; expected ",
@@ -97,8 +105,8 @@ void Plan::expect_batch_for_each_rank(std::uint64_t left) const {
 }
 
 std::uint64_t Plan::batches_in(std::uint64_t images) const {
-  const std::uint64_t full = images / step_images_;
-  const std::uint64_t rest = images % step_images_;
+  const std::uint64_t full = shared(images) / step_images_;
+  const std::uint64_t rest = shared(images) % step_images_;
   if (last_ == LastBatch::drop) return full;
   return full + ((last_ == LastBatch::wrap ? rest : share(rest)) > 0 ? 1 : 0);
 }
@@ -119,7 +127,7 @@ BatchRange Plan::batch(std::uint64_t step) const {
   range.number = range.epoch * per_epoch_ + origin / step_images_ + in_epoch;
   range.last_of_epoch = in_epoch + 1 == batches;
   const std::uint64_t first = origin + in_epoch * step_images_;
-  const std::uint64_t left = size_ - first;
+  const std::uint64_t left = shared(size_ - origin) - in_epoch * step_images_;
   if (left >= step_images_ || last_ == LastBatch::wrap) {
     range.first = first + std::uint64_t{rank_} * batch_;
     range.count = batch_;

@@ -70,6 +70,8 @@ class Plan {
   // Batches of this rank in the rest of an epoch, of which `images` are left.
   std::uint64_t batches_in(std::uint64_t images) const;
   void expect_batch_for_each_rank(std::uint64_t left) const;
+  // How many of `images`, an epoch or its rest, all ranks get together.
+  std::uint64_t shared(std::uint64_t images) const;
   // This rank's share of `images`.
   std::uint32_t share(std::uint64_t images) const;
 
@@ -79,6 +81,7 @@ class Plan {
   std::uint32_t rank_;
   std::uint32_t ranks_;
   bool in_step_;
+  UnevenShares uneven_;
   std::uint64_t together_;     // images of a group, which stays in one batch
   std::uint64_t step_images_;  // of all ranks
   std::uint32_t max_count_;

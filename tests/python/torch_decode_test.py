@@ -33,15 +33,15 @@ def packed():
 
 def damaged():
     """The same with one sample's blocks spoilt, which its sums tell."""
-    if not os.path.exists(place("damaged")):
-        shutil.copytree(packed(), place("damaged"))
-        dataset = feedrate.open(place("damaged"))
+    if not os.path.exists(place("damaged-packed")):
+        shutil.copytree(packed(), place("damaged-packed"))
+        dataset = feedrate.open(place("damaged-packed"))
         file, begin = dataset._native.place(7)
         end = dataset._native.place(8)[1]
         with open(file, "r+b") as records:
             records.seek((begin + end) // 2)
             records.write(bytes(64))
-    return place("damaged")
+    return place("damaged-packed")
 
 
 def shown(encode):

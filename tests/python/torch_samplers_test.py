@@ -1,5 +1,6 @@
 """Samplers of PyTorch's that are asked at every epoch, and datasets made of others, in feedrate.torch.DataLoader."""
 
+import collections
 import copy
 import itertools
 import pickle
@@ -53,6 +54,43 @@ class InteropSamplers(unittest.TestCase):
                 self.assertEqual(len(ours), len(theirs))
                 for _ in range(3):
                     self.assertEqual(indices(ours), [some.tolist() for some in theirs])
+
+    def test_shares_of_a_distributed_sampler_are_as_large_as_pytorchs(self):
+        """And hold the same samples as often, where it does not shuffle: it pads or cuts an epoch to whole steps."""
+        dataset = feedrate.open(mnist())
+        for size, ranks in (IMAGES, 2), (IMAGES, 7), (65, 3), (7, 3), (2, 5), (64, 3):
+            for cuts, drop, shuffle in itertools.product((False, True), repeat=3):
+                for batch in 1, 7, 64:
+                    theirs, ours = [], []
+                    for rank in range(ranks):
+                        sampler = data.DistributedSampler(range(size), ranks, rank, shuffle, drop_last=cuts)
+                        options = {"batch_size": batch, "sampler": sampler, "drop_last": drop}
+                        theirs.append([one.tolist() for one in data.DataLoader(range(size), **options)])
+                        if theirs[-1]:
+                            ours.append(indices(self.loader(data.Subset(dataset, range(size)), threads=0, **options)))
+                        else:
+                            with self.assertRaisesRegex(ValueError, "no batch"):
+                                self.loader(data.Subset(dataset, range(size)), threads=0, **options)
+                    if theirs[0]:
+                        case = size, ranks, cuts, drop, shuffle, batch
+                        sizes = [[list(map(len, one)) for one in all] for all in (ours, theirs)]
+                        self.assertEqual(sizes[0], sizes[1], case)
+                        found, expected = (collections.Counter(sum(sum(all, []), [])) for all in (ours, theirs))
+                        self.assertEqual(sorted(found.values()), sorted(expected.values()), case)
+                        if not shuffle and not drop:
+                            self.assertEqual(found, expected, case)
+
+    def test_shares_of_one_size_outlive_pickles_and_states(self):
+        sampler = data.DistributedSampler(range(IMAGES), 7, 6)
+        loader = self.loader(sampler=sampler, batch_size=25)
+        iterator = iter(loader)
+        next(iterator)
+        again = pickle.loads(pickle.dumps(loader))
+        again.load_state_dict(loader.state_dict())
+        rest = [batch[1].tolist() for batch in iterator]
+        self.assertEqual([batch[1].tolist() for batch in again], rest)
+        self.assertEqual([len(one) for one in rest], [25, 25, 11])
+        self.assertEqual(loader.state_dict(), {"seed": 0, "epoch": 1, "position": 0})
 
     def test_the_epoch_of_any_sampler_is_the_next_iterations(self):
         class Derived(data.DistributedSampler):

@@ -162,5 +162,58 @@ TEST(UnitPlan, drop_and_wrap_give_every_rank_the_same_number_of_full_batches) {
   }
 }
 
+// As PyTorch's DistributedSampler and DataLoader divide an epoch, or its rest.
+TEST(UnitPlan, shares_of_one_size_repeat_or_leave_out_fewer_images_than_there_are_ranks) {
+  const auto check = [](LoaderOptions options, std::uint64_t size) {
+    const bool repeats = options.share.uneven == UnevenShares::repeat;
+    const std::uint64_t ranks = options.share.ranks, start = options.start.position;
+    const std::uint64_t each = (size - start + (repeats ? ranks - 1 : 0)) / ranks;
+    std::uint64_t batches = each / options.batch;
+    if (options.order.last == LastBatch::partial && each % options.batch != 0) ++batches;
+    const std::uint64_t images =
+        options.order.last == LastBatch::drop ? batches * options.batch : each;
+    std::vector<std::uint64_t> seen(size);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      options.share.rank = rank;
+      const Plan plan(options, size, 784);
+      ASSERT_EQ(plan.batches(), batches);
+      std::uint64_t found = 0;
+      for (std::uint64_t b = 0; b < batches; ++b) {
+        const BatchRange range = plan.batch(b);
+        ASSERT_EQ(range.count, std::min<std::uint64_t>(images - found, options.batch));
+        ASSERT_EQ(range.last_of_epoch, b + 1 == batches);
+        ASSERT_LE(range.count, plan.max_count());
+        found += range.count;
+        for (std::uint32_t i = 0; i < range.count; ++i) ++seen[(range.first + i) % size];
+      }
+    }
+    for (std::uint64_t at = start; start == 0 && at < size; ++at) {
+      const std::uint64_t round = images * ranks / size, more = images * ranks % size;
+      ASSERT_EQ(seen[at], round + (at < more ? 1 : 0)) << at << " of " << size;
+    }
+  };
+  for (const UnevenShares uneven : {UnevenShares::repeat, UnevenShares::leave_out}) {
+    for (const LastBatch last : {LastBatch::partial, LastBatch::drop}) {
+      for (std::uint64_t size = 1; size <= 24; ++size) {
+        for (std::uint32_t ranks = 1; ranks <= 5; ++ranks) {
+          for (std::uint32_t batch = 1; batch <= 6; ++batch) {
+            const std::uint64_t least =
+                last == LastBatch::drop ? std::uint64_t{batch} * ranks : ranks;
+            if (size < least) continue;
+            for (const std::uint64_t start : {std::uint64_t{0}, size / 3, size - 1}) {
+              check({.batch = batch,
+                     .epochs = 1,
+                     .start = {.position = start},
+                     .order = {.last = last},
+                     .share = {.ranks = ranks, .uneven = uneven}},
+                    size);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace feedrate::loader::detail

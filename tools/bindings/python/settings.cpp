@@ -25,6 +25,7 @@ namespace {
 using loader::LoaderSettings;
 using loader::LoaderState;
 using loader::PixelLayout;
+using loader::UnevenShares;
 
 /// Visits the settings that are keyword arguments. A run starts where load_state_dict() says.
 template <class All, class Visit>
@@ -129,19 +130,21 @@ void add_settings(nb::module_& module) {
       .def(
           "__init__",
           [](Settings* self, const OpenDataset& dataset, const EpochPicks* picks,
-             std::shared_ptr<OwnLabels> labels, const nb::kwargs& given) {
+             std::shared_ptr<OwnLabels> labels, std::optional<bool> repeats,
+             const nb::kwargs& given) {
             new (self) Settings(checked([&] {
-              const LoaderSettings asked = read(given);
+              LoaderSettings asked = read(given);
+              if (repeats) asked.uneven = *repeats ? UnevenShares::repeat : UnevenShares::leave_out;
               if (picks != nullptr && picks->drawn) check_drawn(asked, Spelling::python);
               return set_up(dataset, picks != nullptr ? picks->picks : nullptr, std::move(labels),
                             asked);
             }));
           },
           nb::arg("dataset"), nb::arg("picks").none(), nb::arg("labels").none(),
-          nb::arg("settings"),
+          nb::arg("repeats").none(), nb::arg("settings"),
           nb::sig(
               "def __init__(self, dataset: Dataset, picks: Picks | None, labels: Labels | None, "
-              "**settings: object) -> None"))
+              "repeats: bool | None, **settings: object) -> None"))
       .def(
           "shared",
           [](const Settings& settings, const nb::object& rank, const nb::object& ranks) {

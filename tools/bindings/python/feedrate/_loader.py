@@ -7,7 +7,7 @@ import reprlib
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Iterator, Literal, Sequence, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Generic, Iterable, Iterator, Literal, Sequence, TypeVar, overload
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, opened, shape_of
@@ -66,6 +66,9 @@ class Loader(Generic[T]):
     Raises ValueError for options that make no sense or do not suit the dataset, and from the
     iterator DataError for a sample that is damaged.
     """
+
+    # Of an epoch that ranks cannot share evenly: some images, or none of the rest. None: some get one more.
+    _repeats: ClassVar[bool | None] = None
 
     if TYPE_CHECKING:
 
@@ -168,7 +171,7 @@ class Loader(Generic[T]):
         shuffle = _native.shuffles(recipe=recipe, **given)
         picks = picks_of(self.dataset, plain(order), plain(weights), groups, draws, shuffle)
         own = labels_of(self.dataset, labels)
-        self._settings = _native.Settings(self.dataset._native, picks, own, recipe=recipe, **given)
+        self._settings = _native.Settings(self.dataset._native, picks, own, self._repeats, recipe=recipe, **given)
         self._label_dtype = "int64" if own is None or own.whole else "float32"
         self._dtype = _DTYPES[self._settings.pixels]
         self._planar = self._settings.planar

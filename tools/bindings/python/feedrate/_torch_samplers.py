@@ -8,6 +8,8 @@ from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 from torch.utils import data
 
 from feedrate import _native
+from feedrate._data import Batch
+from feedrate._loader import Loader
 from feedrate._settings import SETTINGS
 from feedrate._torch_names import Options, Source, indices_of
 
@@ -24,12 +26,25 @@ _MOST_EPOCHS = 16
 _MOST_BESIDES = 1 << 20
 
 
+class Repeating(Loader[Batch]):
+    """Ranks have shares of one size, as those of a DistributedSampler: some images come twice …"""
+
+    _repeats = True
+
+
+class LeavingOut(Loader[Batch]):
+    """… or some do not come."""
+
+    _repeats = False
+
+
 class Sampling(NamedTuple):
     """What a sampler means: settings of ours, and where it is one to be asked at every epoch, itself."""
 
     options: Options
     sampler: Iterable[int] | None = None
     follows: Any = None  # a sampler whose `epoch` is that of the next iteration
+    loader: type[Loader[Batch]] = Loader
     read: bool = True  # the options hold what it yields first, and not only how much
 
 
@@ -44,7 +59,7 @@ def take_samplers(sampler: Any, batch_sampler: Any, source: Source, settings: Op
     sampling = sampling_of(sampler, source)
     for name in ("order", "weights", "groups", "draws", "shuffle", *sampling.options):
         value = settings.get(name)
-        if value is not None and name != "last" and value != sampling.options.get(name):
+        if value is not None and value != sampling.options.get(name):
             raise ValueError(f"a sampler and {name} exclude each other: it decides which samples come")
     for name, value in sampling.options.items():
         settings.setdefault(name, value)
@@ -97,10 +112,8 @@ def sampling_of(sampler: Any, source: Source) -> Sampling:
         return Sampling({"weights": weights, "draws": sampler.num_samples, **_seed_of(sampler)})
     if kind is data.DistributedSampler:
         share = {"rank": sampler.rank, "ranks": sampler.num_replicas}
-        # Shares of one size need neither more nor fewer images: the last batches are as theirs.
-        last = "partial" if size % sampler.num_replicas == 0 else "drop" if sampler.drop_last else "wrap"
-        options = {**order, **share, "shuffle": sampler.shuffle, "seed": sampler.seed, "last": last}
-        return Sampling(options, follows=sampler)
+        options = {**order, **share, "shuffle": sampler.shuffle, "seed": sampler.seed}
+        return Sampling(options, follows=sampler, loader=LeavingOut if sampler.drop_last else Repeating)
     if not isinstance(sampler, Iterable):
         raise TypeError(f"sampler: expected indices, or a sampler of them, found {sampler!r}")
     # As PyTorch has it: each rank's sampler yields its share.

@@ -15,7 +15,6 @@ from feedrate import _data, _native
 from feedrate._given import expect_flag, expect_function
 from feedrate._like import Difference, difference, likeness_of, loader_like
 from feedrate._like_transforms import Unlike
-from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
 from feedrate._torch_decoder import Decoder, expect_decoder
@@ -184,11 +183,12 @@ class DataLoader(Generic[T]):
         if drop_last:
             given["last"] = "drop"
         self._source = source_of(dataset)
-        self._order = Order(take_samplers(sampler, batch_sampler, self._source, given), self._source)
+        sampling = take_samplers(sampler, batch_sampler, self._source, given)
+        self._order = Order(sampling, self._source)
         rank, ranks = given.pop("rank", None), given.pop("ranks", None)
         self._asks = rank is None  # for its share
         self._share: tuple[int, int] = _share() if rank is None or ranks is None else (rank, ranks)
-        self._loader: Loader[_data.Batch] = Loader(
+        self._loader = sampling.loader(
             self._source.dataset,
             epochs=None,
             rank=self._share[0],

@@ -224,11 +224,8 @@ const Batch* Loader::Engine::next() {
     if (lane_of(lanes_, 0) != nullptr) use_start_ns_ = clock_ns();
     state_.epoch = range.epoch + (last ? 1 : 0);
     state_.position = last ? 0 : range.after;
-    skipped_ = count == 0 ? skipped_ + range.count : 0;
-    if (count == 0) {
-      expect_good_ones();
-      continue;
-    }
+    expect_good_ones(range.count, count);
+    if (count == 0) continue;
     consumer_.images.add(count);
     consumer_.batches.add(1);
     if (tune_) tune();
@@ -270,7 +267,8 @@ std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchRange& range
 
 // A run without end would look for a good sample for ever, where the bad ones are too few for the
 // budget. An epoch of few samples, all bad by chance, is no proof.
-void Loader::Engine::expect_good_ones() {
+void Loader::Engine::expect_good_ones(std::uint32_t of, std::uint32_t good) {
+  skipped_ = good == 0 ? skipped_ + of : 0;
   constexpr std::uint64_t proof = 100;  // samples, as many as substitutes are tried
   if (taken_ == plan_.batches() || skipped_ < std::max(proof, job_.epoch_size())) return;
   stop();

@@ -66,7 +66,7 @@ class Loader::Engine {
   bool await(detail::Slot& slot, std::uint64_t batch,
              std::optional<std::chrono::nanoseconds> limit = std::nullopt);
   std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchRange& range);
-  void expect_good_ones();
+  void expect_good_ones(std::uint32_t of, std::uint32_t good);
   bool ends_epoch();
   unsigned tasks_per_batch() const { return plan_.chunks_per_batch() + (mixes_ ? 1U : 0U); }
   std::uint64_t filled() const;  // batches that can be handed out now

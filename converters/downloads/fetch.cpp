@@ -11,6 +11,7 @@
 #include "formats/base/error.h"
 #include "formats/digests/digest.h"
 #include "formats/io/mapped_file.h"
+#include "formats/remote/url.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -127,14 +128,13 @@ class FileFetch {
   fs::path partial_;
 };
 
-bool is_url(std::string_view text) { return text.find("://") != std::string_view::npos; }
-
 bool fetch_file(const Published& set, FileFetch& file, const PublishedFile& published,
                 const std::string& from) {
   const auto with_slash = [](std::string_view base) {
     return join(base, base.ends_with('/') ? "" : "/");
   };
-  if (is_url(from)) return file.from_url(with_slash(from) + std::string(published.name));
+  if (!url_scheme(from).empty())
+    return file.from_url(with_slash(from) + std::string(published.name));
   if (!from.empty()) return file.from_directory(from);
   for (const std::string_view mirror : set.mirrors()) {
     if (file.from_url(with_slash(mirror) + std::string(published.name))) return true;

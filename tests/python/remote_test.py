@@ -5,6 +5,7 @@ import inspect
 import os
 import pickle
 import re
+import tempfile
 import threading
 import unittest
 
@@ -114,6 +115,23 @@ class Remote(unittest.TestCase):
     def test_the_signature_names_the_settings(self):
         self.assertIn("connections", inspect.signature(feedrate.open).parameters)
         self.assertIn("Connections to the server", feedrate.open.__doc__)
+
+    def test_what_is_a_url_is_said_once(self):
+        """A path whose first directory is named like a scheme is that directory's, in Python too."""
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as directory:
+            os.chdir(directory)
+            try:
+                os.mkdir("s3:")
+                os.symlink(photographs(), "s3:/there")
+                self.assertEqual(len(feedrate.open("s3://there")), 64)
+                with self.assertRaises(FileNotFoundError):
+                    feedrate.open("s3://not-there")
+            finally:
+                os.chdir(before)
+        for name in "2ab://host/data", "ftp://host/data":
+            with self.assertRaisesRegex(feedrate.DataError, "expected .*s3"):
+                feedrate.open(name)
 
 
 if __name__ == "__main__":

@@ -59,6 +59,10 @@ TEST(UnitFetch, a_directory_and_a_file_url_do_as_well) {
   write(directory / "from/second.gz", second_content());
   EXPECT_EQ(fetch(set, directory / "a", {.from = (directory / "from").string()}), 2U);
   EXPECT_EQ(fetch(set, directory / "b", {.from = "file://" + (directory / "from").string()}), 2U);
+  fs::create_directory(directory / "odd:");
+  fs::rename(directory / "from", directory / "odd:/from");
+  EXPECT_EQ(fetch(set, directory / "c", {.from = directory.path().string() + "/odd://from"}), 2U)
+      << "no scheme has a slash";
   EXPECT_EQ(read_text(directory / "b/first"), first_content);
 }
 

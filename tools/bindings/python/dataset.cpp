@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/remote/url.h"
@@ -149,6 +150,12 @@ void add_dataset(nb::module_& module) {
            nb::sig("def place(self, index: int) -> tuple[str, int]"), "(file, offset in bytes)");
   module.def("open", &open, nb::arg("path"), nb::arg("settings"),
              nb::sig("def open(path: bytes, **settings: object) -> Dataset"));
+  module.def(
+      "is_url",
+      [](const nb::bytes& path) {
+        return !url_scheme(std::string_view(path.c_str(), path.size())).empty();
+      },
+      nb::arg("path"), "Whether a path is the URL of a server's dataset, and no file's.");
   module.def("remote_settings", &remote_rows,
              nb::sig("def remote_settings() -> list[dict[str, object]]"),
              "The settings of datasets of servers: what is to be known of each.");

@@ -4,7 +4,6 @@ import collections.abc
 import errno
 import operator
 import os
-import re
 import reprlib
 import struct
 from typing import TYPE_CHECKING, Any, Generic, Iterator, Mapping, NamedTuple, SupportsIndex, TypedDict, cast, overload
@@ -305,7 +304,7 @@ def open(path: str | bytes | os.PathLike[str], **settings: Unpack[RemoteKeywords
     that is damaged. The settings are those of URLs:
     """
     name = as_path(path)
-    if not _is_url(name) and not os.path.exists(name):
+    if not _native.is_url(os.fsencode(name)) and not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     try:
         return Dataset(_native.open(os.fsencode(name), **settings), settings=settings)
@@ -316,10 +315,6 @@ def open(path: str | bytes | os.PathLike[str], **settings: Unpack[RemoteKeywords
 
 def _open_again(path: str, settings: RemoteKeywords) -> Dataset:
     return open(path, **settings)
-
-
-def _is_url(name: str | bytes) -> bool:
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", os.fsdecode(name)) is not None
 
 
 def opened(dataset: Dataset | str | bytes | os.PathLike[str], name: str = "dataset") -> Dataset:

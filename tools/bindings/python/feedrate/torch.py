@@ -47,7 +47,8 @@ class DataLoader(Generic[T]):
     stream of their own. decode="device" leaves packed JPEGs to the GPU: our kernels decode them, ahead
     on that stream, into new tensors of the values that the threads would give.
 
-    Each iteration is an epoch, in an order and with random draws of its own. When it was broken off,
+    Each iteration is an epoch, in an order and with random draws of its own: those of epoch 0 again where
+    a loader is made anew for each, unless `set_epoch` or `seed` says otherwise. When it was broken off,
     the next one is the next epoch, from its start. `load_state_dict` makes the next iteration the rest
     of the epoch that was saved: no batch where no whole one is left, so that each epoch is iterated
     over once. A batch that Ctrl-C or an exception in `transform` kept from a `for` loop is in that

@@ -225,7 +225,7 @@ void check_drawn(const LoaderSettings& settings, formats::Spelling by);
 /// Throws Error, which calls the settings as the caller does, where a device cannot decode what a
 /// recipe needs, because it works on pixels …
 void check_device_decodes(const Recipe& recipe, formats::Spelling by);
-/// … or because the dataset holds no packed JPEGs.
+/// … or because the dataset, or a member of a mix, holds no packed JPEGs, or colours to become grey.
 void check_device_decodes(const formats::Dataset& dataset, const Recipe& recipe,
                           formats::Spelling by);
 /// Whether samples come in random order where picks, if any, have no order of their own: if nobody

@@ -36,6 +36,9 @@ class Grain:
         return image
 
 
+KEPT = []  # files that last as long as the training
+
+
 class Samples(Dataset):
     """512 samples, each with the work that the cause asks for."""
 
@@ -61,9 +64,10 @@ class Samples(Dataset):
         elif CAUSE == "float32":
             self.image = torch.zeros(3, 448, 448)
         elif CAUSE == "slow-storage":
-            self.file = tempfile.NamedTemporaryFile()
-            self.file.write(bytes(1 << 17))
-            self.file.flush()
+            KEPT.append(tempfile.NamedTemporaryFile())  # not of the dataset, which spawned workers get by pickle
+            KEPT[-1].write(bytes(1 << 17))
+            KEPT[-1].flush()
+            self.file = KEPT[-1].name
 
     def __len__(self):
         return 512
@@ -77,7 +81,7 @@ class Samples(Dataset):
             return {str(i): torch.tensor([index]) for i in range(120)}
         if CAUSE == "slow-storage":
             time.sleep(0.005)  # as a disk over the network
-            with open(self.file.name, "rb") as file:
+            with open(self.file, "rb") as file:
                 file.read()
         if CAUSE == "slow-sample" and index % 128 == 77:
             time.sleep(0.6)

@@ -35,6 +35,7 @@ struct ncclComm {
   Shared* shared = nullptr;
   int ranks = 0;
   int rank = 0;
+  std::shared_ptr<bool> given_up = std::make_shared<bool>(false);  // sums that were begun live on
 
   template <class T>
   void sum(const T* from, T* to, std::size_t count) const {
@@ -82,7 +83,8 @@ int ncclCommInitRank(ncclComm** all, int ranks, Id id, int rank) {
 int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int operation,
                   ncclComm* all, cudaStream_t stream) {
   if ((type != 7 && type != 8) || operation != 0 || all == nullptr) return 4;
-  const cudaError_t taken = feedrate::emulation::enqueue(stream, [=] {
+  const cudaError_t taken = feedrate::emulation::enqueue(stream, [=, given_up = all->given_up] {
+    if (*given_up) return;
     if (type == 7) {
       all->sum(static_cast<const float*>(from), static_cast<float*>(to), count);
     } else {
@@ -97,6 +99,9 @@ int ncclCommDestroy(ncclComm* all) {
   delete all;
   return 0;
 }
-int ncclCommAbort(ncclComm* all) { return ncclCommDestroy(all); }
+int ncclCommAbort(ncclComm* all) {
+  if (all != nullptr) *all->given_up = true;
+  return ncclCommDestroy(all);
+}
 
 }  // extern "C"

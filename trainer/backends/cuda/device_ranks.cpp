@@ -11,11 +11,15 @@ namespace {
 
 constexpr std::size_t bucket_floats = std::size_t{1} << 22;
 
-// The first rank makes it; the hosts' communicator carries it to the others.
+// The first rank makes it; the hosts' communicator carries it to the others. NCCL waits for ever for
+// a rank that failed before it came so far, so all meet on the hosts first: there its end is seen.
 NcclId common_id(Communicator& hosts) {
   NcclId id{};
-  if (hosts.rank() == 0) check_nccl(nccl().get_unique_id(&id), "ncclGetUniqueId");
+  const Nccl& loaded = nccl();
+  if (hosts.rank() == 0) check_nccl(loaded.get_unique_id(&id), "ncclGetUniqueId");
   hosts.broadcast(std::as_writable_bytes(std::span(id.bytes)));
+  double ready = 1;
+  hosts.sum({&ready, 1});
   return id;
 }
 
@@ -41,11 +45,13 @@ DeviceRanks::DeviceRanks(Communicator& hosts, const Context& context, const Plan
 
 DeviceRanks::~DeviceRanks() {
   // After a failure, destroy would wait for calls that the other ranks may never make.
-  if (std::uncaught_exceptions() > 0) {
-    nccl().comm_abort(all_);
-  } else {
-    nccl().comm_destroy(all_);
-  }
+  if (std::uncaught_exceptions() > 0) give_up();
+  if (all_ != nullptr) nccl().comm_destroy(all_);
+}
+
+void DeviceRanks::give_up() {
+  if (all_ != nullptr) nccl().comm_abort(all_);
+  all_ = nullptr;
 }
 
 cudaStream_t DeviceRanks::stream_after_compute() {

@@ -32,6 +32,9 @@ class DeviceRanks {
   void share_gradients(std::size_t node);
   /// Makes context.compute() wait for the sums: work queued later reads those of all ranks.
   void finish();
+  /// After a failure: ends the sums that are under way, of which another rank may never do its part.
+  /// Their results are void, and no more may follow.
+  void give_up();
   /// Only loss_sum is set: that of all ranks.
   const DeviceMetrics* losses() const { return losses_.as<DeviceMetrics>(); }
 

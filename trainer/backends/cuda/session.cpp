@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "formats/base/error.h"
 #include "formats/base/stopwatch.h"
@@ -71,6 +72,9 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
 }
 
 CudaSession::~CudaSession() {
+  // After a failure, a rank that ended may have left sums on the device that never come: they are
+  // given up, or the wait for the device would keep the error from being told.
+  if (ranks_ != nullptr && std::uncaught_exceptions() > 0) ranks_->give_up();
   // Memory must outlive the work on it. A device that failed has already reported it.
   cudaStreamSynchronize(context_.uploads());
   cudaStreamSynchronize(context_.compute());

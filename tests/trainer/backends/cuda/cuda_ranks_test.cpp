@@ -9,10 +9,9 @@
 #include <new>
 
 #include "tests/support/emulated_device.h"
-#include "tests/support/shared_barrier.h"
 #include "tests/support/temp_directory.h"
 #include "tests/trainer/cuda_parity.h"
-#include "trainer/communicators/communicator.h"
+#include "tests/trainer/forked_rank.h"
 
 namespace feedrate::testing {
 using namespace formats;
@@ -20,56 +19,6 @@ using namespace loader;
 using namespace trainer;
 
 namespace {
-
-constexpr unsigned max_ranks = 2;
-
-struct Shared {
-  SharedBarrier barrier;
-  double values[max_ranks][256];
-  std::byte bytes[1024];
-};
-
-/// A rank that takes no pieces of a conversion.
-class TrainingRank : public Communicator {
- public:
-  std::uint64_t take() override { return no_more; }
-  void answer_others() override {}
-  void stop_taking() override {}
-  void wait_for_all() override {}
-};
-
-/// Stands in for MPI between forked processes.
-class ForkedRank final : public TrainingRank {
- public:
-  ForkedRank(Shared& shared, unsigned rank, unsigned ranks)
-      : shared_(shared), rank_(rank), ranks_(ranks) {}
-  unsigned rank() const override { return rank_; }
-  unsigned ranks() const override { return ranks_; }
-  void begin_sum(std::span<float>) override { throw Error("gradients do not go by the host"); }
-  void progress() override {}
-  void finish() override {}
-  void sum(std::span<double> values) override {
-    std::copy(values.begin(), values.end(), shared_.values[rank_]);
-    shared_.barrier.wait(ranks_);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = 0;
-      for (unsigned r = 0; r < ranks_; ++r) values[i] += shared_.values[r][i];
-    }
-    shared_.barrier.wait(ranks_);
-  }
-  void broadcast(MutableBytes bytes) override {
-    ASSERT_LE(bytes.size(), sizeof shared_.bytes);
-    if (rank_ == 0) std::ranges::copy(bytes, shared_.bytes);
-    shared_.barrier.wait(ranks_);
-    std::copy_n(shared_.bytes, bytes.size(), bytes.begin());
-    shared_.barrier.wait(ranks_);
-  }
-  void close() override {}
-
- private:
-  Shared& shared_;
-  unsigned rank_, ranks_;
-};
 
 /// A run of images of a batch.
 class Share {
@@ -381,6 +330,38 @@ TEST_P(CudaRanks, without_nccl_they_are_refused_and_one_is_not) {
     expect_error([&] { session_of(&rank, 4); }, {"NCCL", "ncclCommInitRank", "emulated failure"});
   });
   session_of(nullptr, 4);
+}
+
+// NCCL would wait for one that failed while it made its session; its end is seen on the hosts.
+TEST_P(CudaRanks, they_meet_on_the_hosts_before_nccl_waits_for_all) {
+  class Left final : public TrainingRank {
+   public:
+    unsigned rank() const override { return 1; }
+    unsigned ranks() const override { return 2; }
+    void begin_sum(std::span<float>) override {}
+    void progress() override {}
+    void finish() override {}
+    void sum(std::span<double>) override { throw Error("rank 0 of 2 ended early"); }
+    void broadcast(MutableBytes bytes) override { std::ranges::fill(bytes, std::byte{0}); }
+    void close() override {}
+  };
+  Left left;
+  Builder b("dense", {2, 2, 1}, 3);
+  const Graph graph = b.softmax_loss(b.dense(b.input(0.01), 3, {}));
+  expect_error([&] { session_of(&left, 4, graph); }, {"rank 0 of 2 ended early"});
+}
+
+TEST_P(CudaRanks, after_a_failure_none_waits_for_sums_that_another_left_undone) {
+  as_two([&](ForkedRank& rank) {
+    const auto fails = [&] {
+      const auto session = session_of(&rank, 4);
+      session->upload(half_of(RandomBatch(graph(), 8, 0), rank).batch());
+      session->train_step(settings, 0);
+      if (rank.rank() == 1) _exit(0);  // its part of the sums has not run
+      throw Error("rank 1 of 2 ended early");
+    };
+    expect_error(fails, {"rank 1 of 2 ended early"});
+  });
 }
 
 TEST_P(CudaRanks, each_takes_the_device_of_its_number_on_the_machine) {

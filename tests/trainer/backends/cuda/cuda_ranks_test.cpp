@@ -307,19 +307,20 @@ TEST_P(CudaRanks, the_first_chooses_the_engines_of_all_by_name) {
   });
 }
 
+/// The second of two ranks; it receives zeros, which are no engine's name.
+class Second : public TrainingRank {
+ public:
+  unsigned rank() const override { return 1; }
+  unsigned ranks() const override { return 2; }
+  void begin_sum(std::span<float>) override {}
+  void progress() override {}
+  void finish() override {}
+  void sum(std::span<double>) override {}
+  void broadcast(MutableBytes bytes) override { std::ranges::fill(bytes, std::byte{0}); }
+  void close() override {}
+};
+
 TEST_P(CudaRanks, one_that_is_not_offered_the_firsts_engine_says_so) {
-  /// The second of two ranks; it receives "", which is no engine's name.
-  class Second final : public TrainingRank {
-   public:
-    unsigned rank() const override { return 1; }
-    unsigned ranks() const override { return 2; }
-    void begin_sum(std::span<float>) override {}
-    void progress() override {}
-    void finish() override {}
-    void sum(std::span<double>) override {}
-    void broadcast(MutableBytes bytes) override { std::ranges::fill(bytes, std::byte{0}); }
-    void close() override {}
-  };
   Second second;
   expect_error([&] { session_of(&second, 4); }, {"conv1", "rank 1", "the same GPU"});
 }
@@ -334,16 +335,8 @@ TEST_P(CudaRanks, without_nccl_they_are_refused_and_one_is_not) {
 
 // NCCL would wait for one that failed while it made its session; its end is seen on the hosts.
 TEST_P(CudaRanks, they_meet_on_the_hosts_before_nccl_waits_for_all) {
-  class Left final : public TrainingRank {
-   public:
-    unsigned rank() const override { return 1; }
-    unsigned ranks() const override { return 2; }
-    void begin_sum(std::span<float>) override {}
-    void progress() override {}
-    void finish() override {}
+  class Left final : public Second {
     void sum(std::span<double>) override { throw Error("rank 0 of 2 ended early"); }
-    void broadcast(MutableBytes bytes) override { std::ranges::fill(bytes, std::byte{0}); }
-    void close() override {}
   };
   Left left;
   Builder b("dense", {2, 2, 1}, 3);

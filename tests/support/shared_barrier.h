@@ -15,7 +15,8 @@ struct SharedBarrier {
   std::atomic<std::uint32_t> arrived;
   std::atomic<std::uint32_t> round;
 
-  void wait(std::uint32_t all) {
+  /// Returns early once `given_up` is set.
+  void wait(std::uint32_t all, const std::atomic<bool>* given_up = nullptr) {
     const std::uint32_t mine = round.load();
     if (arrived.fetch_add(1) + 1 == all) {
       arrived.store(0);
@@ -24,6 +25,7 @@ struct SharedBarrier {
     }
     const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (round.load() == mine) {
+      if (given_up != nullptr && given_up->load()) return;
       if (std::chrono::steady_clock::now() > until) {
         std::fputs("the other ranks do not come\n", stderr);
         _exit(3);

@@ -5,13 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
 namespace feedrate::trainer {
 
 /// Unless stated otherwise, all ranks make the same calls in the same order, each from one thread.
-/// All ranks get the same bits. If a rank ends early, the launcher ends the others.
+/// All ranks get the same bits. If a rank ends early, the launcher ends the others, or calls throw
+/// Error that names it.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -43,6 +45,13 @@ class Communicator {
   static constexpr std::uint64_t no_more = ~std::uint64_t{0};
   /// Waits for every rank, however long, and leaves the processor to others meanwhile.
   virtual void wait_for_all() = 0;
+
+  /// Calls `body` from another thread once a rank is known to have ended early, or at once where it
+  /// is known already: it wakes a wait outside this communicator. Where the launcher ends all ranks
+  /// then, it is never called. An empty one replaces the last, which does not run after this returns.
+  virtual void when_lost(std::function<void()> body) { static_cast<void>(body); }
+  /// Throws Error naming a rank that is known to have ended early. For any thread, at any time.
+  virtual void expect_all_there() const {}
 
   /// Waits for every rank. The last call: the process may end after it.
   virtual void close() = 0;

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -110,6 +111,19 @@ class Tcp final : public Communicator {
     double nothing = 0;
     sum({&nothing, 1});
   }
+  void when_lost(std::function<void()> body) override {
+    const std::lock_guard calls(loss_mutex_);
+    on_loss_ = nullptr;
+    if (body && is_one_lost()) {
+      body();
+    } else {
+      on_loss_ = std::move(body);
+    }
+  }
+  void expect_all_there() const override {
+    const std::lock_guard lock(mutex_);
+    if (lost_) throw ended_early(*lost_);
+  }
   void close() override {
     {
       const std::lock_guard lock(mutex_);
@@ -120,6 +134,13 @@ class Tcp final : public Communicator {
 
  private:
   std::string name(unsigned rank) const { return join("rank ", rank, " of ", ranks()); }
+  Error ended_early(unsigned rank) const {
+    return Error(join(name(rank), " ended early; its own message may say why"));
+  }
+  bool is_one_lost() const {
+    const std::lock_guard lock(mutex_);
+    return lost_.has_value();
+  }
 
   // Rank 0: waits for all others; returns where rank 1 listens.
   Address gather(std::uint16_t own_port, Deadline deadline) {
@@ -204,7 +225,7 @@ class Tcp final : public Communicator {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(5), [this] { return lost_ || ending_; });
     if (!lost_) throw Error(join(name(rank()), " cannot go on: ", error.what()));
-    throw Error(join(name(*lost_), " ended early; its own message may say why"));
+    throw ended_early(*lost_);
   }
 
   // The thread that sums what begin_sum() got.
@@ -233,7 +254,7 @@ class Tcp final : public Communicator {
     send_message(peers_[0], what);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !answers_.empty() || lost_; });
-    if (answers_.empty()) throw Error(join(name(*lost_), " ended early"));
+    if (answers_.empty()) throw ended_early(*lost_);
     const std::uint64_t number = answers_.front();
     answers_.pop_front();
     return number;
@@ -313,13 +334,17 @@ class Tcp final : public Communicator {
     changed_.notify_all();
     shut(next_);
     shut(previous_);
+    const std::lock_guard calls(loss_mutex_);
+    if (on_loss_) on_loss_();
   }
 
   Meeting meeting_;
   std::vector<Descriptor> peers_;  // rank 0: of each rank, itself none; others: rank 0
   Descriptor next_;
   Descriptor previous_;
-  std::mutex mutex_;  // of what follows
+  std::mutex loss_mutex_;  // of the next; locked before mutex_
+  std::function<void()> on_loss_;
+  mutable std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::deque<std::span<float>> waiting_;  // sums begun
   std::exception_ptr failure_;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -29,13 +30,12 @@ struct Id {
   char file[128];
 };
 
-}  // namespace
-
-struct ncclComm {
-  Shared* shared = nullptr;
-  int ranks = 0;
-  int rank = 0;
-  std::shared_ptr<bool> given_up = std::make_shared<bool>(false);  // sums that were begun live on
+// What the sums that were begun need. They outlive a communicator that was given up.
+struct Sums {
+  Sums(Shared* mapped, int all, int own) : shared(mapped), ranks(all), rank(own) {}
+  ~Sums() { munmap(shared, sizeof(Shared)); }
+  Sums(const Sums&) = delete;
+  Sums& operator=(const Sums&) = delete;
 
   template <class T>
   void sum(const T* from, T* to, std::size_t count) const {
@@ -44,6 +44,7 @@ struct ncclComm {
       const std::size_t part = std::min(max_count, count - done);
       std::memcpy(shared->parts[rank], from + done, part * sizeof(T));
       wait();
+      if (given_up) return;
       for (std::size_t i = 0; i < part; ++i) {
         T all = 0;
         for (int r = 0; r < ranks; ++r) all += reinterpret_cast<const T*>(shared->parts[r])[i];
@@ -52,7 +53,18 @@ struct ncclComm {
       wait();
     }
   }
-  void wait() const { shared->barrier.wait(static_cast<std::uint32_t>(ranks)); }
+  void wait() const { shared->barrier.wait(static_cast<std::uint32_t>(ranks), &given_up); }
+
+  Shared* shared;
+  int ranks;
+  int rank;
+  std::atomic<bool> given_up = false;
+};
+
+}  // namespace
+
+struct ncclComm {
+  std::shared_ptr<Sums> sums;
 };
 
 extern "C" {
@@ -74,8 +86,8 @@ int ncclCommInitRank(ncclComm** all, int ranks, Id id, int rank) {
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) return 2;
-  *all = new ncclComm{static_cast<Shared*>(memory), ranks, rank};
-  (*all)->wait();
+  *all = new ncclComm{std::make_shared<Sums>(static_cast<Shared*>(memory), ranks, rank)};
+  (*all)->sums->wait();
   if (rank == 0) unlink(id.file);
   return 0;
 }
@@ -83,24 +95,23 @@ int ncclCommInitRank(ncclComm** all, int ranks, Id id, int rank) {
 int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int operation,
                   ncclComm* all, cudaStream_t stream) {
   if ((type != 7 && type != 8) || operation != 0 || all == nullptr) return 4;
-  const cudaError_t taken = feedrate::emulation::enqueue(stream, [=, given_up = all->given_up] {
-    if (*given_up) return;
+  const cudaError_t taken = feedrate::emulation::enqueue(stream, [=, sums = all->sums] {
+    if (sums->given_up) return;
     if (type == 7) {
-      all->sum(static_cast<const float*>(from), static_cast<float*>(to), count);
+      sums->sum(static_cast<const float*>(from), static_cast<float*>(to), count);
     } else {
-      all->sum(static_cast<const double*>(from), static_cast<double*>(to), count);
+      sums->sum(static_cast<const double*>(from), static_cast<double*>(to), count);
     }
   });
   return taken == cudaSuccess ? 0 : 1;
 }
 
 int ncclCommDestroy(ncclComm* all) {
-  if (all != nullptr) munmap(all->shared, sizeof(Shared));
   delete all;
   return 0;
 }
 int ncclCommAbort(ncclComm* all) {
-  if (all != nullptr) *all->given_up = true;
+  if (all != nullptr) all->sums->given_up = true;
   return ncclCommDestroy(all);
 }
 

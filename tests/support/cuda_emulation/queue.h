@@ -4,6 +4,9 @@
 // of one in a thousand. While a stream is captured, its work is recorded with its current
 // arguments, and calls that CUDA forbids during capture fail.
 //
+// A rank whose host waits for another rank does no work meanwhile, as a real device would: with
+// FEEDRATE_EMULATED_STREAMS=early work runs as soon as it is queued.
+//
 // The branches of a graph run as late as possible, too, or, with FEEDRATE_EMULATED_BRANCHES=early, as
 // early. FEEDRATE_EMULATED_LOST_WAIT=n forgets the n-th wait of the first stream of a graph for
 // another one, as if nobody had asked for it.

@@ -68,10 +68,12 @@ namespace {
 thread_local std::shared_ptr<Capture> capturing;
 double clock_milliseconds = 0;
 
-bool told(std::string_view what) {
-  const char* mode = std::getenv("FEEDRATE_EMULATED_CAPTURE");
-  return mode != nullptr && mode == what;
+bool says(const char* name, std::string_view what) {
+  const char* text = std::getenv(name);
+  return text != nullptr && text == what;
 }
+
+bool told(std::string_view what) { return says("FEEDRATE_EMULATED_CAPTURE", what); }
 
 // Of a row of work, the last kernel starts first, where it may start early.
 Work behind(Work before, Work work, bool starts_early) {
@@ -155,8 +157,7 @@ class Replay {
         lost_wait_(number_of_environment("FEEDRATE_EMULATED_LOST_WAIT")) {}
 
   void run() {
-    const char* branches = std::getenv("FEEDRATE_EMULATED_BRANCHES");
-    const bool early = branches != nullptr && std::string_view(branches) == "early";
+    const bool early = says("FEEDRATE_EMULATED_BRANCHES", "early");
     while (early && done_[0] < lists_[0].size()) {
       for (std::size_t list = 1; list < lists_.size(); ++list) run_what_may(list);
       work_of(0, done_[0])();
@@ -223,6 +224,7 @@ cudaError_t enqueue(cudaStream_t stream, Work work, bool starts_early) {
   }
   stream->work.push_back({std::move(work), starts_early});
   ++stream->given;
+  if (says("FEEDRATE_EMULATED_STREAMS", "early")) catch_up(stream, stream->given);
   return cudaSuccess;
 }
 

@@ -143,6 +143,25 @@ TEST_P(UnitTcp, a_rank_that_ends_early_is_named_to_all_others) {
   }
 }
 
+TEST_P(UnitTcp, a_rank_that_ends_early_wakes_those_who_wait_elsewhere) {
+  const unsigned ranks = GetParam();
+  const auto said = on_all(ranks, [&](Communicator& world) {
+    std::promise<void> woken;
+    world.when_lost([] { ADD_FAILURE() << "it was replaced"; });
+    world.when_lost([&] { woken.set_value(); });
+    world.expect_all_there();
+    world.wait_for_all();
+    if (world.rank() == ranks - 1) return;
+    ASSERT_EQ(woken.get_future().wait_for(60s), std::future_status::ready);
+    const std::string lost = formats::join("rank ", ranks - 1, " of ", ranks, " ended early");
+    expect_error([&] { world.expect_all_there(); }, {lost});
+    bool at_once = false;
+    world.when_lost([&] { at_once = true; });
+    EXPECT_TRUE(at_once);
+  });
+  EXPECT_EQ(said, nobody(ranks));
+}
+
 INSTANTIATE_TEST_SUITE_P(, UnitTcp, ::testing::Values(2U, 3U, 4U));
 
 TEST(HostileTcp, who_does_not_come_is_named_by_those_who_wait) {

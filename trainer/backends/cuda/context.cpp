@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "formats/base/error.h"
+#include "formats/base/text.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;
@@ -53,8 +54,12 @@ int own_device() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) return 0;
   for (const char* name : local_numbers) {
+    const char* text = std::getenv(name);
+    if (text == nullptr || *text == '\0') continue;
+    const auto number = parse_number<unsigned>(text);
+    if (!number) throw Error(join(name, " is '", text, "', not the number of a rank"));
     // A launcher may show each process only its own device; the remainder is then 0.
-    if (const char* text = std::getenv(name)) return std::max(std::atoi(text), 0) % devices;
+    return static_cast<int>(*number % static_cast<unsigned>(devices));
   }
   return 0;
 }

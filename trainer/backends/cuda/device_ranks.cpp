@@ -27,7 +27,8 @@ NcclId common_id(Communicator& hosts) {
 
 DeviceRanks::DeviceRanks(Communicator& hosts, const Context& context, const Plan& plan,
                          const FlatParameters& flat)
-    : context_(context),
+    : hosts_(hosts),
+      context_(context),
       stream_(make_stream()),
       finished_(make_event(cudaEventDisableTiming)),
       losses_(sizeof(DeviceMetrics), "metrics"),
@@ -41,15 +42,18 @@ DeviceRanks::DeviceRanks(Communicator& hosts, const Context& context, const Plan
   check_nccl(nccl().comm_init_rank(&all_, static_cast<int>(hosts.ranks()), common_id(hosts),
                                    static_cast<int>(hosts.rank())),
              "ncclCommInitRank");
+  hosts_.when_lost([this] { give_up(); });
 }
 
 DeviceRanks::~DeviceRanks() {
+  hosts_.when_lost({});
   // After a failure, destroy would wait for calls that the other ranks may never make.
   if (std::uncaught_exceptions() > 0) give_up();
   if (all_ != nullptr) nccl().comm_destroy(all_);
 }
 
 void DeviceRanks::give_up() {
+  const std::lock_guard lock(mutex_);
   if (all_ != nullptr) nccl().comm_abort(all_);
   all_ = nullptr;
 }
@@ -61,12 +65,17 @@ cudaStream_t DeviceRanks::stream_after_compute() {
   return stream_.get();
 }
 
+void DeviceRanks::sum(const void* from, void* to, std::size_t count, int type) {
+  const cudaStream_t stream = stream_after_compute();
+  const std::lock_guard lock(mutex_);
+  if (all_ == nullptr) hosts_.expect_all_there();
+  check_nccl(nccl().all_reduce(from, to, count, type, Nccl::add, all_, stream), "ncclAllReduce");
+}
+
 void DeviceRanks::share_loss(const DeviceMetrics* own) {
   sums_ = 0;
   auto* to = losses_.as<DeviceMetrics>();
-  check_nccl(nccl().all_reduce(&own->loss_sum, &to->loss_sum, 1, Nccl::float64, Nccl::add, all_,
-                               stream_after_compute()),
-             "ncclAllReduce");
+  sum(&own->loss_sum, &to->loss_sum, 1, Nccl::float64);
 }
 
 bool DeviceRanks::ends_bucket(std::size_t node) const {
@@ -78,9 +87,7 @@ void DeviceRanks::share_gradients(std::size_t node) {
     if (bucket.node != node) continue;
     flat_.widen(context_, bucket.begin, bucket.floats);
     float* gradients = flat_.gradients() + bucket.begin;
-    check_nccl(nccl().all_reduce(gradients, gradients, bucket.floats, Nccl::float32, Nccl::add,
-                                 all_, stream_after_compute()),
-               "ncclAllReduce");
+    sum(gradients, gradients, bucket.floats, Nccl::float32);
   }
 }
 

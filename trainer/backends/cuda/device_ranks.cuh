@@ -3,6 +3,7 @@
 // stream beside the one that computes. It is loaded when the first session needs it.
 
 #include <cstddef>
+#include <mutex>
 #include <vector>
 
 #include "trainer/backends/cuda/parameters.cuh"
@@ -33,7 +34,8 @@ class DeviceRanks {
   /// Makes context.compute() wait for the sums: work queued later reads those of all ranks.
   void finish();
   /// After a failure: ends the sums that are under way, of which another rank may never do its part.
-  /// Their results are void, and no more may follow.
+  /// Their results are void, and no more may follow. For any thread; it is called by itself when the
+  /// hosts know that a rank has ended early, so that no wait for the device outlives that rank.
   void give_up();
   /// Only loss_sum is set: that of all ranks.
   const DeviceMetrics* losses() const { return losses_.as<DeviceMetrics>(); }
@@ -41,7 +43,10 @@ class DeviceRanks {
  private:
   /// The stream of the sums, after making it wait for all that context.compute() holds so far.
   cudaStream_t stream_after_compute();
+  /// Queues the sum over all ranks behind what context.compute() holds so far.
+  void sum(const void* from, void* to, std::size_t count, int type);
 
+  Communicator& hosts_;
   const Context& context_;
   Stream stream_;
   std::vector<Event> computed_;  // one for each sum of a step
@@ -50,7 +55,8 @@ class DeviceRanks {
   DeviceMemory losses_;
   const FlatParameters& flat_;
   std::vector<GradientBucket> buckets_;
-  ncclComm* all_ = nullptr;
+  std::mutex mutex_;         // NCCL lets one thread at a time use a communicator
+  ncclComm* all_ = nullptr;  // null: given up
 };
 
 }  // namespace feedrate::trainer::cuda

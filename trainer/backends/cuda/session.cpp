@@ -80,15 +80,25 @@ CudaSession::~CudaSession() {
   cudaStreamSynchronize(context_.compute());
 }
 
+void CudaSession::expect_all_ranks() const {
+  if (communicator_ != nullptr) communicator_->expect_all_there();
+}
+
+void CudaSession::wait_for_room() {
+  const std::optional<std::uint64_t> done = inputs_.wait_for_room();
+  expect_all_ranks();
+  find_divergence_until(done);
+}
+
 void CudaSession::upload(const Batch& batch) {
   check_batch(plan_, batch, pixels_);
   // The copy would wait for this anyway, but would overwrite the batch of a step that diverged.
-  find_divergence_until(inputs_.wait_for_room());
+  wait_for_room();
   inputs_.upload(context_, batch);
 }
 
 std::uint32_t CudaSession::reuse_batch() {
-  find_divergence_until(inputs_.wait_for_room());  // as in upload(): the host runs no further ahead
+  wait_for_room();  // as in upload(): the host runs no further ahead
   inputs_.reuse();
   return inputs_.count();
 }
@@ -202,6 +212,7 @@ void CudaSession::evaluate_step() {
 
 void CudaSession::download(void* to, const void* from, std::size_t bytes) {
   context_.wait();
+  expect_all_ranks();
   const Stopwatch stopwatch;
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
   ++down_.count;
@@ -251,6 +262,7 @@ void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
 
 void CudaSession::wait() {
   context_.wait();
+  expect_all_ranks();
   inputs_.expect_decoded();
   find_divergence_until(never_diverged);
 }
@@ -266,8 +278,14 @@ Metrics CudaSession::take_metrics() {
                                         .loss_sum = sums.loss_sum});
 }
 
+std::vector<float> CudaSession::read(const float* all, std::size_t number) const {
+  std::vector<float> values = parameters_.read(context_, all, number);
+  expect_all_ranks();
+  return values;
+}
+
 std::vector<float> CudaSession::parameter(std::size_t number) const {
-  return parameters_.read(context_, parameters_.values(), number);
+  return read(parameters_.values(), number);
 }
 
 void CudaSession::set_parameter(std::size_t number, std::span<const float> values) {
@@ -280,7 +298,7 @@ float* CudaSession::state_buffer(std::size_t slot) const {
 }
 
 std::vector<float> CudaSession::state(std::size_t number, std::size_t slot) const {
-  return parameters_.read(context_, state_buffer(slot), number);
+  return read(state_buffer(slot), number);
 }
 
 void CudaSession::set_state(std::size_t number, std::size_t slot, std::span<const float> values) {
@@ -290,13 +308,14 @@ void CudaSession::set_state(std::size_t number, std::size_t slot, std::span<cons
 std::vector<float> CudaSession::gradient(std::size_t number) const {
   // The sums of ranks and the unscaled gradients are wide already.
   if (ranks_ == nullptr && device_loss_scale() == nullptr) parameters_.widen(context_);
-  return parameters_.read(context_, parameters_.gradients(), number);
+  return read(parameters_.gradients(), number);
 }
 
 std::optional<LossScale> CudaSession::loss_scale() const {
   if (device_loss_scale() == nullptr) return std::nullopt;
   DeviceLossScale now;
   context_.wait();
+  expect_all_ranks();
   check(cudaMemcpy(&now, device_loss_scale(), sizeof(now), cudaMemcpyDeviceToHost), "cudaMemcpy");
   return LossScale{static_cast<std::uint64_t>(now.scale), now.good_steps};
 }

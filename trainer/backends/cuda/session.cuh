@@ -74,6 +74,10 @@ class CudaSession final : public Session {
   void backward_of(std::size_t node, const Step& step);
   void run(const Step& step);
   void run_or_replay(const Step& step);
+  // After each wait for the device: what was awaited is void where a rank has ended early.
+  void expect_all_ranks() const;
+  void wait_for_room();
+  std::vector<float> read(const float* all, std::size_t number) const;
   std::vector<float> output(std::size_t node);
   void download(void* to, const void* from, std::size_t bytes);
   void find_divergence_until(std::optional<std::uint64_t> last);

@@ -5,13 +5,16 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <new>
 
 #include "tests/support/emulated_device.h"
+#include "tests/support/free_port.h"
 #include "tests/support/temp_directory.h"
 #include "tests/trainer/cuda_parity.h"
 #include "tests/trainer/forked_rank.h"
+#include "trainer/communicators/tcp.h"
 
 namespace feedrate::testing {
 using namespace formats;
@@ -357,6 +360,28 @@ TEST_P(CudaRanks, after_a_failure_none_waits_for_sums_that_another_left_undone) 
   });
 }
 
+TEST_P(CudaRanks, none_waits_on_its_device_for_one_that_has_ended) {
+  const std::uint16_t port = free_port();
+  as_two([&](ForkedRank& forked) {
+    const auto hosts = join_tcp({forked.rank(), 2, {"127.0.0.1", port}, std::chrono::seconds(20)});
+    const auto session = session_of(hosts.get(), 4);
+    session->upload(half_of(RandomBatch(graph(), 8, 0), forked).batch());
+    session->train_step(settings, 0);
+    session->wait();
+    session->upload(half_of(RandomBatch(graph(), 8, 1), forked).batch());
+    if (forked.rank() == 1) {
+      double images = 4;
+      hosts->sum({&images, 1});  // what the other's step begins with
+      _exit(0);
+    }
+    session->train_step(settings, 1);
+    const std::string lost = "rank 1 of 2 ended early";
+    expect_error([&] { session->wait(); }, {lost});
+    expect_error([&] { session->parameter(0); }, {lost});
+    expect_error([&] { session->upload(RandomBatch(graph(), 4, 2).batch()); }, {lost});
+  });
+}
+
 TEST_P(CudaRanks, each_takes_the_device_of_its_number_on_the_machine) {
   const Backend* cuda =
       load_backend("cuda", {beside_this_program("libfeedrate_cuda_emulated.so")}).backend;
@@ -365,6 +390,8 @@ TEST_P(CudaRanks, each_takes_the_device_of_its_number_on_the_machine) {
   EXPECT_EQ(cuda->pci_bus_id(), "0000:00:00.0") << "the only one it is shown";
   setenv("FEEDRATE_EMULATED_DEVICES", "4", 1);
   EXPECT_EQ(cuda->pci_bus_id(), "0000:02:00.0");
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "2x", 1);
+  expect_error([&] { cuda->pci_bus_id(); }, {"OMPI_COMM_WORLD_LOCAL_RANK is '2x'"});
 }
 
 }  // namespace

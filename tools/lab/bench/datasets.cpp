@@ -102,6 +102,13 @@ void check_decodes(const BenchOptions& options) {
   for (const std::string& name : options.recipes) expect_no_work_on_pixels(recipe(name));
 }
 
+void check_compute_threads(const BenchOptions& options) {
+  if (options.compute_threads == 0) return;
+  const std::vector<std::string> devices = trained_on(options);
+  if (std::ranges::find(devices, "cpu") != devices.end()) return;
+  throw Misused("'compute-threads' are those of a CPU: --device cpu");
+}
+
 void check_points(const std::vector<BenchPoint>& points,
                   const std::vector<BenchDataset>& datasets) {
   std::set<std::tuple<std::string, std::string, std::string>> images;

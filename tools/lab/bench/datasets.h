@@ -16,6 +16,8 @@ void find_digests(std::vector<BenchDataset>& datasets);
 
 /// Throws Misused when a device is to decode, and there is none or a recipe works on pixels.
 void check_decodes(const BenchOptions& options);
+/// Throws Misused when compute threads are asked for, and no CPU trains.
+void check_compute_threads(const BenchOptions& options);
 
 /// Throws Error when a recipe does not suit a dataset, a network does not take its images, or a
 /// device is not usable here or lacks a precision, so that a long bench fails at once.

@@ -38,12 +38,6 @@ std::string decoding_device(const BenchOptions& options) {
   return found == options.devices.end() ? "cpu" : *found;
 }
 
-/// Devices that train; none where only others are emulated.
-std::vector<std::string> trained_on(const BenchOptions& options) {
-  if (!options.devices.empty()) return distinct(options.devices);
-  return options.emulated.empty() ? std::vector<std::string>{"cpu"} : std::vector<std::string>();
-}
-
 bool is_warm(const BenchPoint& point) { return point.row.cache == warm_cache; }
 
 /// The settings that are not as usual, as options.
@@ -277,6 +271,11 @@ std::vector<std::vector<BenchDataset>> groups(const std::vector<BenchDataset>& d
 }
 
 }  // namespace
+
+std::vector<std::string> trained_on(const BenchOptions& options) {
+  if (!options.devices.empty()) return distinct(options.devices);
+  return options.emulated.empty() ? std::vector<std::string>{"cpu"} : std::vector<std::string>();
+}
 
 std::string BenchPoint::title() const {
   std::string text = row.tool == own_tool ? row.kind : join(row.tool, ": ", row.kind);

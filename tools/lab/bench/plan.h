@@ -87,4 +87,7 @@ bool same_place(const std::filesystem::path& a, const std::filesystem::path& b);
 /// True when both rows measure the same thing, however their datasets are spelled.
 bool same_point(const Row& a, const Row& b);
 
+/// Devices that train; none where only others are emulated.
+std::vector<std::string> trained_on(const BenchOptions& options);
+
 }  // namespace feedrate::tools

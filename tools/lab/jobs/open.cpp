@@ -44,7 +44,10 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const O
 
 /// A switch for a machine with one GPU: NCCL is loaded, recorded and ended although there is nobody
 /// to talk to.
-bool communicates_alone() { return std::getenv("FEEDRATE_NCCL_ALONE") != nullptr; }
+bool communicates_alone() {
+  const char* text = std::getenv("FEEDRATE_NCCL_ALONE");
+  return text != nullptr && *text != '\0' && std::string_view(text) != "0";
+}
 
 }  // namespace
 

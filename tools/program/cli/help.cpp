@@ -178,4 +178,9 @@ void check_device_decode(Decode decode, const std::string& device, PixelType pix
   throw Error("--decode device needs --device cuda and --pixels u8");
 }
 
+void check_compute_threads(const trainer::DeviceSettings& device) {
+  if (device.compute_threads == 0 || device.name == "cpu") return;
+  throw Error(join("--compute-threads is for --device cpu, not ", device.name));
+}
+
 }  // namespace feedrate::tools

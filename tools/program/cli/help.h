@@ -13,6 +13,7 @@
 #include "loader/loader.h"
 #include "tools/console/decode.h"
 #include "tools/program/cli/command.h"
+#include "trainer/settings.h"
 
 namespace CLI {
 class Option;
@@ -60,5 +61,7 @@ CLI::Option* add_threads(CLI::App& app, unsigned& threads, std::string_view desc
 
 /// Throws Error where a device is to decode and is the CPU, or is to give other values than pixels.
 void check_device_decode(Decode decode, const std::string& device, loader::PixelType pixels);
+/// Throws Error where compute threads are asked of a device that has none of them.
+void check_compute_threads(const trainer::DeviceSettings& device);
 
 }  // namespace feedrate::tools

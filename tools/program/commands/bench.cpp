@@ -85,6 +85,7 @@ std::vector<BenchPoint> make_plan(const BenchRequest& options, const BenchOption
                                   Peers& peers) {
   asked_by(options, [&] {
     check_decodes(bench);
+    check_compute_threads(bench);
     check_emulations(bench);
   });
   std::vector<BenchDataset> datasets;

@@ -35,6 +35,7 @@ std::function<int()> prepare_time(CLI::App& app) {
                "Count the memory passes of a step on CUDA instead; needs no GPU");
   add_option(app, loader::seed_row, request.seed);
   add_json(app, options->json);
+  app.final_callback([&request] { check_compute_threads(request.device); });
   return [options] {
     if (options->passes) {
       const PassCountsRequest counted{options->request.network, options->request.device.precision,

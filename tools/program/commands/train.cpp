@@ -88,7 +88,13 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
       check({.recipe = request.data.recipe, .decode = size_of(request.feed.decode)},
             Spelling::shell);
     }
-    check_device_decode(request.feed.decode, request.device.name, request.feed.loader.pixels);
+    check_compute_threads(request.device);
+    const loader::PixelType pixels = request.feed.loader.pixels;
+    check_device_decode(request.feed.decode, request.device.name, pixels);
+    if (request.device.name != "cpu" && pixels != loader::PixelType::u8) {
+      throw Error(join("--pixels ", loader::name(pixels), " is for --device cpu; ",
+                       request.device.name, " takes u8 and makes numbers of them itself"));
+    }
   });
   add_option(app, mode_row, request.mode);
   add_input(app, "--val", request.validation.path, "Validate on this dataset at the end")

@@ -219,6 +219,10 @@ TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_too
   options.devices = {"cuda"};
   options.recipes = {"imagenet-train+color-jitter"};
   testing::expect_error([&] { check_decodes(options); }, {"works on pixels"});
+  options.compute_threads = 2;
+  testing::expect_error([&] { check_compute_threads(options); }, {"those of a CPU"});
+  options.devices = {"cuda", "cpu"};
+  check_compute_threads(options);
 }
 
 TEST(UnitBenchPlan, datasets_of_different_images_have_separate_demand) {

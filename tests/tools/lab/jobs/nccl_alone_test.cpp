@@ -45,6 +45,9 @@ TEST_F(CommandsNcclAlone, changes_no_result_and_is_not_skipped) {
   EXPECT_EQ(found.at("steps_recorded"), true);
   EXPECT_EQ(found.at("loss"), expected.at("loss"));
   setenv("FEEDRATE_EMULATED_NCCL", "fails", 1);
+  setenv("FEEDRATE_NCCL_ALONE", "0", 1);
+  EXPECT_EQ(train().code, exit_done) << "0 asks for nothing";
+  setenv("FEEDRATE_NCCL_ALONE", "1", 1);
   const testing::Said failed = train();
   EXPECT_EQ(failed.code, exit_failed);
   EXPECT_NE(failed.errors.find("ncclCommInitRank"), std::string::npos) << failed.errors;

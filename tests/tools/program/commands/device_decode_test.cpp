@@ -155,7 +155,7 @@ TEST_F(CommandsDeviceDecode, validation_images_may_be_of_any_kind) {
             trained({"--steps", "1", "--val", at("jpeg")}).at("val_accuracy"));
 }
 
-TEST_F(CommandsDeviceDecode, what_no_device_decodes_is_misuse) {
+TEST_F(CommandsDeviceDecode, what_no_device_takes_is_misuse) {
   struct Mistake {
     WordList words;
     std::string_view told;
@@ -165,6 +165,12 @@ TEST_F(CommandsDeviceDecode, what_no_device_decodes_is_misuse) {
       {{"train", at("set"), "--network", "lenet", "--device", "cuda", "--pixels", "f32", "--decode",
         "device"},
        "--pixels u8"},
+      {{"train", at("set"), "--network", "lenet", "--device", "cuda", "--pixels", "f32"},
+       "--pixels f32 is for --device cpu"},
+      {{"train", at("set"), "--network", "lenet", "--device", "cuda", "--compute-threads", "2"},
+       "--compute-threads is for --device cpu"},
+      {{"time", "lenet", "--device", "cuda", "--compute-threads", "2"},
+       "--compute-threads is for --device cpu"},
       {{"train", at("jpeg"), "--network", "lenet", "--device", "cuda", "--decode", "device"},
        "holds jpeg"},
       {{"load", at("jpeg"), "--device", "cuda", "--decode", "device"}, "holds jpeg"},

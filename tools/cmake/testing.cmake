@@ -177,6 +177,8 @@ endif()
 
 add_test(NAME package/version_needs COMMAND ${CMAKE_SOURCE_DIR}/tests/package/version_needs_test.sh)
 set_tests_properties(package/version_needs PROPERTIES LABELS commands TIMEOUT 60)
+add_test(NAME package/lists_of_debian COMMAND ${CMAKE_SOURCE_DIR}/tests/package/debian_test.sh)
+set_tests_properties(package/lists_of_debian PROPERTIES LABELS commands TIMEOUT 60)
 if(TARGET feedrate_cpu AND NOT FEEDRATE_SANITIZE) # it trains many times
   add_test(NAME package/losses
     COMMAND ${CMAKE_SOURCE_DIR}/tests/package/losses_test.sh $<TARGET_FILE:feedrate>)

@@ -21,7 +21,7 @@ debian() {
     : >"$own/status"
     local signed="signed-by=/usr/share/keyrings/debian-archive-keyring.gpg"
     printf '%s\n' "deb [$signed] $mirror $suite main" "deb-src [$signed] $mirror $suite main" >"$own/sources.list"
-    "${apt[@]}" update
+    "${apt[@]}" -o APT::Update::Error-Mode=any update || return # lists that are not whole are no lists
     touch "$own/updated"
   fi
   "${apt[@]}" "$@"

@@ -288,11 +288,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
               stream->capture, stream->list};
     return cudaSuccess;
   }
-  if (event->timed) {
-    event->at = -1;
-    enqueue(stream, [event] { event->at = take_time(); });
-  }
-  *event = {event->timed, -1, stream, stream->given, nullptr, 0};
+  const std::size_t place = stream->given + (event->timed ? 1 : 0);
+  *event = {event->timed, -1, stream, place, nullptr, 0};
+  if (event->timed) enqueue(stream, [event] { event->at = take_time(); });
   return cudaSuccess;
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {

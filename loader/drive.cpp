@@ -23,10 +23,8 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr double max_step = 1e9;  // seconds: longer waits could overflow the clock
 
-double cpu_seconds(const rusage& usage) {
-  const auto whole = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
-  const auto micro = static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  return whole + micro * 1e-6;
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
 rusage usage_now() {
@@ -226,7 +224,9 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   if (emulate) result.accelerator_utilisation = pace.compute_seconds() / result.seconds;
   if (options.digest) result.digest = hex(hasher.finish());
   const rusage after = usage_now();
-  result.cpu_seconds = cpu_seconds(after) - cpu_seconds(before);
+  result.kernel_seconds = seconds_of(after.ru_stime) - seconds_of(before.ru_stime);
+  result.cpu_seconds =
+      seconds_of(after.ru_utime) - seconds_of(before.ru_utime) + result.kernel_seconds;
   result.peak_rss_bytes = static_cast<std::uint64_t>(after.ru_maxrss) * 1024;
   return result;
 }

@@ -59,6 +59,7 @@ struct DriveResult {
   std::optional<double> accelerator_utilisation;  // compute / total, when emulating
   std::string digest;                // hex SHA-256 of labels and pixels in order, when requested
   double cpu_seconds = 0;            // of the whole process, user and system, during this call
+  double kernel_seconds = 0;         // of these, in the kernel
   std::uint64_t peak_rss_bytes = 0;  // of the process so far
 
   /// Timed images / timed seconds; absent where these are too few.

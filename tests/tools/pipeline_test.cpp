@@ -221,6 +221,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "passes",
                                                       "cpu_seconds",
                                                       "cpu_seconds_per_image",
+                                                      "kernel_seconds_per_image",
                                                       "peak_rss_bytes",
                                                       "bytes_read",
                                                       "storage_bytes",

@@ -284,7 +284,8 @@ void for_each_field(const Fed& fed, const Field& field) {
   field("kept_as", fed.kept_as, {"format, codec, size"});
   field("cores", fed.cores.likely, {"of this machine's kind, for the loader"});
   field("fewest_cores", fed.cores.fewest, {"if all doubts are in its favour"});
-  field("most_cores", fed.cores.most, {"if all are not"});
+  field("most_cores", fed.cores.most,
+        {"if all are not", Null{"then no number of them is known to be enough"}});
   field("read_bytes_per_second", fed.cores.bytes_per_second,
         {"from memory or storage", Unit{"B/s"}, Digits{0}});
 }
@@ -310,6 +311,11 @@ void for_each_field(const FedAll& all, const Field& field) {
   field("hidden_cores_in_range", all.feeding.range_held,
         {"whether the range of cores that was told so for that rate has all of them in it",
          Null{"none could be hidden"}});
+  field(
+      "kernel_percent", 100 * all.feeding.kernel_share,
+      {"of the processor time of an image as it is, in the kernel, which may serve one thread at a "
+       "time",
+       Unit{"%"}, Digits{1}});
   const Permit* const first = first_limit(all.feeding.permits, demand.images_per_second);
   field("first_limit", unless_empty(std::string(first == nullptr ? "" : first->part)),
         {"the `part` of `permits` that would hold up the devices first, in every epoch",

@@ -21,15 +21,16 @@ Scaling scaling_of(const Variant& variant) {
           .most = variant.at_max.threads,
           .cost_fewest = variant.cost(variant.at_min.threads),
           .cost = variant.cost(variant.at_max.threads),
+          .kernel_share = share_of(variant.at_max.kernel, variant.at_max.cpu),
           .doubt = std::hypot(variant.at_max.doubt(), variant.doubt)};
 }
 
 /// The whole numbers of cores that give this rate.
 Cores cores_of(const Scaling& scaling, const Range& rate) {
   const Range needed = scaling.cores(rate);
-  Cores cores{.likely = whole_cores(needed.likely), .fewest = whole_cores(needed.low)};
-  cores.most = std::max(cores.likely, whole_cores(needed.high));
-  return cores;
+  return {.likely = whole_cores(needed.likely),
+          .fewest = whole_cores(needed.low),
+          .most = known_cores(needed.high)};
 }
 
 }  // namespace
@@ -38,6 +39,7 @@ Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& ha
   Feeding feeding;
   feeding.demand = std::move(demand);
   feeding.measured = present.at_max.threads;
+  feeding.kernel_share = scaling_of(present).kernel_share;
   if (half.rates.empty()) return feeding;
   feeding.seen = half.threads;
   feeding.hidden_cores_error =
@@ -48,9 +50,11 @@ Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& ha
                                .most = half.threads,
                                .cost_fewest = fewest.cost(),
                                .cost = half.cost(),
+                               .kernel_share = share_of(half.kernel, half.cpu),
                                .doubt = std::hypot(half.doubt(), present.at_max.doubt())},
                               {every, every, every});
-  feeding.range_held = told.fewest <= feeding.measured && feeding.measured <= told.most;
+  feeding.range_held =
+      told.fewest <= feeding.measured && (!told.most || feeding.measured <= *told.most);
   return feeding;
 }
 

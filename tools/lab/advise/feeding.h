@@ -15,7 +15,7 @@ namespace feedrate::tools {
 struct Cores {
   unsigned likely = 0;
   unsigned fewest = 0;          // if all doubts are in our favour
-  unsigned most = 0;            // if all are not
+  std::optional<unsigned> most;  // if all are not; nothing: no number is known to be enough
   double bytes_per_second = 0;  // that the loader reads
 };
 
@@ -30,6 +30,7 @@ struct Feeding {
   std::optional<bool> range_held;
   unsigned measured = 1;          // cores
   unsigned seen = 0;              // of them, while the others were hidden
+  double kernel_share = 0;        // of the processor time of an image as it is
   std::vector<Permit> permits{};  // of this machine, for the images as they are
 
   /// "One H100", "8 H100"

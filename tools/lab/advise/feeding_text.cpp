@@ -6,14 +6,12 @@
 #include "tools/console/bars.h"
 #include "tools/console/text.h"
 #include "tools/lab/advise/advice.h"
+#include "tools/lab/report/study/scaling.h"
 
 namespace feedrate::tools {
 namespace {
 
-std::string range(const Cores& cores) {
-  if (cores.fewest == cores.most) return std::to_string(cores.likely);
-  return fmt::format("{} ({} to {})", cores.likely, cores.fewest, cores.most);
-}
+std::string range(const Cores& cores) { return cores_text(cores.likely, cores.fewest, cores.most); }
 
 std::string upper(std::string name) {
   std::ranges::transform(name, name.begin(), [](char c) {
@@ -54,6 +52,17 @@ std::string hidden_cores_text(const Feeding& feeding) {
   if (std::abs(error) <= max_hidden_cores_error && *feeding.range_held)
     return fmt::format("({})", found);
   return fmt::format("Careful: {}, and for more cores nobody knows.", found);
+}
+
+/// What only more cores would show.
+std::string kernel_text(const Feeding& feeding) {
+  if (feeding.kernel_share <= large_kernel_share) return {};
+  return fmt::format(
+      "The kernel, which opens, reads and closes files, takes {:.0f} % of the processor time of "
+      "these "
+      "images; whether more cores share its work shows on them alone, so the range allows for "
+      "none.",
+      100 * feeding.kernel_share);
 }
 
 std::string gives(const Permit& permit) {
@@ -130,9 +139,11 @@ std::string Advice::feeding_text() const {
                               now.most == 1 ? "one core" : range(now) + " cores",
                               careful ? "." : " " + tried + "."),
                   0, advice_page_columns) +
-          "\n\n";
-  text += fmt::format("{} {:>16} {:>14} {:>12}\n", fitted("kept as", advice_name_columns), "cores",
-                      "storage reads", "size");
+          "\n";
+  if (const std::string kernel = kernel_text(*feeding); !kernel.empty())
+    text += wrapped(kernel, 0, advice_page_columns) + "\n";
+  text += fmt::format("\n{} {:>16} {:>14} {:>12}\n", fitted("kept as", advice_name_columns),
+                      "cores", "storage reads", "size");
   text += row(*feeding, present, images);
   for (const Alternative& one : alternatives) text += row(*feeding, one.variant, images);
   text += "From memory, the size has to fit there; else the storage has to give so much.\n\n";

@@ -33,6 +33,8 @@ void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
   add(supply.read, stats.busy_read);
   add(supply.decode, stats.busy_decode);
   add(supply.augment, stats.busy_augment);
+  add(supply.cpu, result.cpu_seconds);
+  add(supply.kernel, result.kernel_seconds);
 }
 
 }  // namespace feedrate::tools

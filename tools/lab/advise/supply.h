@@ -21,6 +21,9 @@ struct Supply {
   double read = 0;
   double decode = 0;
   double augment = 0;
+  // Mean processor-seconds of all threads for an image, and those of them in the kernel.
+  double cpu = 0;
+  double kernel = 0;
 
   /// The median of the rates.
   double rate() const;

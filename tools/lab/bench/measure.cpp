@@ -72,6 +72,7 @@ Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const Ben
   row.images_per_second = rounded(*rate, 3);
   row.warmup_seconds = if_known<double>(object, "warmup_seconds");
   row.cpu_us = in_micro(if_known<double>(object, "cpu_seconds_per_image"));
+  row.kernel_us = in_micro(if_known<double>(object, "kernel_seconds_per_image"));
   if (row.kind == delivered_kind) {
     row.stall_percent = if_known<double>(object, "stall_percent");
     row.wait_ms = if_known<double>(object, "wait_ms_per_step");

@@ -77,7 +77,8 @@ struct Row {
   std::optional<double> read_us;            // a worker's time for an image; median repeat
   std::optional<double> decode_us;
   std::optional<double> augment_us;
-  std::optional<double> cpu_us;  // processor time for an image, all threads, while measuring
+  std::optional<double> cpu_us;     // processor time for an image, all threads, while measuring
+  std::optional<double> kernel_us;  // of it, in the kernel
   std::string digest;            // of the dataset; only rows with equal digests compare
   Telemetry telemetry;           // of the median repeat
   Environment environment;

@@ -92,6 +92,9 @@ void for_each_field(RowType& row, const Field& field) {
   field("cpu_us", row.cpu_us,
         {"processor time for an image, all threads", Unit{"µs"},
          Null{"the tool does not report it"}});
+  field("kernel_us", row.kernel_us,
+        {"of it, in the kernel", Unit{"µs"},
+         Absent{"another tool; a trainer that is not emulated; a row of an earlier version"}});
   field(
       "digest", row.digest,
       {"of the dataset's images; of a script, of its name and its dataset's type and length; only "

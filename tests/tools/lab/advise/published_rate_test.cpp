@@ -160,7 +160,7 @@ TEST(UnitFeeding, doubts_widen_the_range_and_growing_costs_its_end) {
   EXPECT_TRUE(held.range_held.value()) << "3 to 4 cores: their costs grow as they did up to two";
   EXPECT_EQ(held.seen, 2U);
   EXPECT_EQ(cores_for(held, slower, 1000).likely, 40U);
-  EXPECT_EQ(cores_for(held, slower, 1000).most, 127U);  // 40 · √10
+  EXPECT_EQ(cores_for(held, slower, 1000).most, 400U);  // 40 · √(400 / 4)
 }
 
 TEST(UnitFeeding, a_range_that_misses_is_known) {
@@ -169,6 +169,19 @@ TEST(UnitFeeding, a_range_that_misses_is_known) {
       feeding_of(demand_of({"fast", 8}, "resnet50", made_up), rated(1000, 2000), slices(2, {2000}));
   EXPECT_DOUBLE_EQ(missed.hidden_cores_error.value(), 1);
   EXPECT_FALSE(missed.range_held.value());
+}
+
+TEST(UnitFeeding, the_range_holds_files_that_the_kernel_opens_for_one_thread_at_a_time) {
+  // Four cores give 4,000, eight give 5,200; 70 % of an image's processor time is the kernel's.
+  const Variant files{.name = "made up", .at_min = slices(4, {4000}), .at_max = slices(8, {5200})};
+  Supply half = slices(4, {4000});
+  const DeviceDemand demand = demand_of({"fast", 1}, "resnet50", made_up);
+  EXPECT_FALSE(feeding_of(demand, files, half).range_held.value());
+  half.cpu = 1e-3;
+  half.kernel = 0.7e-3;
+  EXPECT_TRUE(feeding_of(demand, files, half).range_held.value());
+  half.kernel = 0.1e-3;
+  EXPECT_FALSE(feeding_of(demand, files, half).range_held.value());
 }
 
 TEST(UnitFeeding, an_estimated_demand_may_be_half_or_double) {

@@ -34,7 +34,7 @@ Row measure(const BenchPoint& point, unsigned repeats, const Runner& runner) {
 }
 
 constexpr const char* loaded = R"({"images_per_second": 1000, "images": 2000, "workers_seen": 2,
-  "busy": {"read": 0.2, "decode": 1.5, "augment": 0.1}, "cpu_seconds_per_image": 0.000925,
+  "busy": {"read": 0.2, "decode": 1.5, "augment": 0.1}, "cpu_seconds_per_image": 0.000925, "kernel_seconds_per_image": 0.00002,
   "warmup_seconds": 0.3})";
 
 TEST(UnitBenchMeasure, a_loader_reports_what_a_worker_spends_on_an_image) {
@@ -45,6 +45,7 @@ TEST(UnitBenchMeasure, a_loader_reports_what_a_worker_spends_on_an_image) {
   EXPECT_EQ(row.decode_us, 750);
   EXPECT_EQ(row.augment_us, 50);
   EXPECT_EQ(row.cpu_us, 925);
+  EXPECT_EQ(row.kernel_us, 20);
   EXPECT_EQ(row.warmup_seconds, 0.3);
   EXPECT_FALSE(row.wait_ms);
 }
@@ -63,7 +64,7 @@ TEST(UnitBenchMeasure, the_cost_of_a_run_is_what_its_process_reports) {
 TEST(UnitBenchMeasure, what_a_process_does_not_report_is_absent) {
   const auto row = measure(point(testing::delivered("lmdb", 2, 0, 0)), 1,
                            saying({R"({"images_per_second": 5, "images": 100, "busy": null})"}));
-  EXPECT_FALSE(row.read_us || row.decode_us || row.augment_us || row.cpu_us);
+  EXPECT_FALSE(row.read_us || row.decode_us || row.augment_us || row.cpu_us || row.kernel_us);
   EXPECT_FALSE(row.wait_ms || row.stall_percent || row.warmup_seconds || row.workers_seen);
 }
 

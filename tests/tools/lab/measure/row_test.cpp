@@ -27,6 +27,7 @@ TEST(UnitRow, a_row_comes_back_as_it_went) {
   row.telemetry.cpu_seconds = 3.25;
   row.telemetry.gpu_throttle = "none";
   row.telemetry.upload_count = 7;
+  row.kernel_us = 1.5;
   const std::string line = to_json_line(row);
   EXPECT_EQ(to_json_line(parse_row(line, "results.jsonl", 1)), line);
   EXPECT_EQ(line.find('\n'), std::string::npos);

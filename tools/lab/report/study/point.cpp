@@ -64,6 +64,7 @@ Point pool(const std::vector<const Row*>& rows) {
   point.decode_us = median_of(rows, &Row::decode_us);
   point.augment_us = median_of(rows, &Row::augment_us);
   point.cpu_us = median_of(rows, &Row::cpu_us);
+  point.kernel_us = median_of(rows, &Row::kernel_us);
   point.peak_rss_mib = telemetry(&Telemetry::peak_rss_mib);
   point.planned_memory_mib = telemetry(&Telemetry::planned_memory_mib);
   point.gpu_own_memory_mib = telemetry(&Telemetry::gpu_own_memory_mib);

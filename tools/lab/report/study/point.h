@@ -24,7 +24,8 @@ struct Point {
   std::optional<double> read_us;    // a worker's time per image
   std::optional<double> decode_us;
   std::optional<double> augment_us;
-  std::optional<double> cpu_us;  // processor time per image
+  std::optional<double> cpu_us;     // processor time per image
+  std::optional<double> kernel_us;  // of it, in the kernel
   std::optional<double> peak_rss_mib;
   std::optional<double> planned_memory_mib;
   std::optional<double> gpu_own_memory_mib;

@@ -1,21 +1,63 @@
 #include "tools/lab/report/study/scaling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace feedrate::tools {
 
+namespace {
+
+constexpr double max_cores = 1e6;
+
+}  // namespace
+
 unsigned whole_cores(double cores) {
-  constexpr double max_cores = 1e6;
   constexpr double rounding = 1e-9;
-  return static_cast<unsigned>(std::ceil(std::clamp(cores - rounding, 1.0, max_cores)));
+  return static_cast<unsigned>(std::ceil(std::clamp(cores * (1 - rounding), 1.0, max_cores)));
+}
+
+std::optional<unsigned> known_cores(double cores) {
+  return std::isfinite(cores) ? std::optional(whole_cores(cores)) : std::nullopt;
+}
+
+double share_of(double kernel, double all) { return all > 0 ? std::min(1.0, kernel / all) : 0; }
+
+std::string cores_text(unsigned likely, unsigned fewest, std::optional<unsigned> most) {
+  if (!most) return fmt::format("{} ({} or more)", likely, fewest);
+  if (fewest == most) return std::to_string(likely);
+  return fmt::format("{} ({} to {})", likely, fewest, *most);
+}
+
+double Scaling::serial() const {
+  const double kernel = std::clamp(kernel_share, 0.0, 1.0) * cost / most;
+  if (most <= fewest) return kernel;
+  return std::clamp((cost * (1 + doubt) - cost_fewest) / (most - fewest), 0.0, kernel);
 }
 
 double Scaling::growth(double cores) const {
-  if (most <= fewest || cores <= most) return 1;
+  if (cores <= most) return 1;
+  const double by_kernel = 1 + serial() * (cores - most) / cost;
+  if (most <= fewest) return by_kernel;
   const double doublings = std::log2(static_cast<double>(most) / fewest);
   const double each = std::pow(std::max(1.0, cost / cost_fewest), 1 / doublings);
-  return std::pow(each, std::log2(cores / most));
+  return std::max(by_kernel, std::pow(each, std::log2(cores / most)));
+}
+
+/// The cores that supply this rate in the worst case; infinite where none do.
+double Scaling::most_cores(double rate) const {
+  const auto enough = [&](double cores) { return supply(cores).low >= rate; };
+  double low = rate * cost * (1 + doubt);
+  if (low <= most) return low;
+  double high = max_cores;
+  if (!enough(high)) return std::numeric_limits<double>::infinity();
+  while (high - low > 1e-12 * high) {
+    const double middle = (low + high) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 Range Scaling::supply(double cores) const {
@@ -25,10 +67,9 @@ Range Scaling::supply(double cores) const {
 }
 
 Range Scaling::cores(const Range& rate) const {
-  const double high = rate.high * cost * (1 + doubt);
   return {.likely = rate.likely * cost,
           .low = rate.low * cost * std::max(0.0, 1 - doubt),
-          .high = high * growth(high)};
+          .high = std::max(rate.likely * cost, most_cores(rate.high))};
 }
 
 std::optional<double> Scaling::tried() const {
@@ -49,6 +90,7 @@ std::optional<Scaling> scaling_of(const Curve& curve) {
                  .most = most->threads,
                  .cost_fewest = fewest->threads / fewest->rate,
                  .cost = most->threads / most->rate,
+                 .kernel_share = share_of(most->kernel_us.value_or(0), most->cpu_us.value_or(0)),
                  .doubt = most->spread().value_or(0) / 2};
 }
 

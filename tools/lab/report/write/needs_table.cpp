@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/console/text.h"
 #include "tools/lab/report/study/scaling.h"
 #include "tools/lab/report/write/study_tables.h"
 
@@ -13,12 +14,8 @@ namespace {
 /// An error beyond this is told before the numbers.
 constexpr double max_error = 0.1;
 
-/// "13 (12 to 15)"
 std::string cores_cell(const Range& cores) {
-  const unsigned likely = whole_cores(cores.likely);
-  const unsigned low = whole_cores(cores.low), high = whole_cores(cores.high);
-  if (low == high) return std::to_string(likely);
-  return fmt::format("{} ({} to {})", likely, low, high);
+  return cores_text(whole_cores(cores.likely), whole_cores(cores.low), known_cores(cores.high));
 }
 
 /// How the prediction did where it can be measured, over all needs.
@@ -26,16 +23,31 @@ struct Tried {
   double error = 0;                  // the largest, as a share
   unsigned most = 0;                 // threads that were predicted
   std::vector<std::string> careful;  // names of what missed by too much, and by how much
+  std::vector<std::string> kernels;  // and of what may be serial
 
   void add(const std::string& name, const Need& need) {
+    const double share = need.scaling.kernel_share;
+    if (share > large_kernel_share)
+      add_once(kernels, fmt::format("{:.0f} % of the processor time for {}", 100 * share, name));
     if (!need.scaling.tried()) return;
     const double missed = std::abs(*need.scaling.tried());
     error = std::max(error, missed);
     most = std::max(most, need.scaling.most);
     if (missed <= max_error) return;
-    const std::string text = fmt::format("{} by {:.0f} %", name, 100 * missed);
-    // Two devices are fed by one supply.
-    if (std::ranges::find(careful, text) == careful.end()) careful.push_back(text);
+    add_once(careful, fmt::format("{} by {:.0f} %", name, 100 * missed));
+  }
+
+  // Two devices are fed by one supply.
+  static void add_once(std::vector<std::string>& texts, std::string text) {
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+  }
+
+  std::string kernel_text() const {
+    if (kernels.empty()) return {};
+    return fmt::format(
+        " The kernel, which opens, reads and closes files, takes {}; whether more cores share its "
+        "work shows on them alone, so the range allows for none.",
+        fmt::join(kernels, ", "));
   }
 
   std::string text() const {
@@ -84,9 +96,10 @@ Table needs_table(const Report& report) {
   for (auto& row : table.rows) row.cells.resize(table.heads.size(), not_measured);
   const std::string costs =
       "Demand times what an image cost the most threads measured; in parentheses, what the spread "
-      "of the repeats leaves, and costs that go on growing as they did up to there. The device's "
-      "own threads come beside. ";
-  table.note = tried.careful.empty() ? costs + tried.text() : tried.text() + " " + costs;
+      "of the repeats leaves, and costs that go on growing as they did up to there, or because the "
+      "kernel serves one thread at a time. The device's own threads come beside.";
+  table.note = tried.careful.empty() ? costs + " " + tried.text() : tried.text() + " " + costs;
+  table.note += tried.kernel_text();
   return table;
 }
 

@@ -105,7 +105,12 @@ void for_each_field(const Need& need, const Field& field) {
   field("cores", whole_cores(need.cores.likely),
         {"for the loader, beside the device's own threads"});
   field("fewest_cores", whole_cores(need.cores.low), {"if all doubts are in its favour"});
-  field("most_cores", whole_cores(need.cores.high), {"if all are not"});
+  field("most_cores", known_cores(need.cores.high),
+        {"if all are not", Null{"then no number of them is known to be enough"}});
+  field("unrounded_cores", need.cores.likely, {"`cores`, in parts of one", Digits{4}});
+  field(
+      "kernel_percent", only_if(need.scaling.kernel_share > 0, 100 * need.scaling.kernel_share),
+      {"of an image's processor time, in the kernel", Unit{"%"}, Null{"not measured"}, Digits{1}});
   field("measured_threads", need.scaling.most, {"of the supply that they follow from"});
   field("tried_error_percent",
         only_if(need.scaling.tried().has_value(), 100 * need.scaling.tried().value_or(0)),

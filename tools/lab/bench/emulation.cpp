@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -28,6 +29,19 @@ std::optional<double> number_of(std::string_view text) {
   return value;
 }
 
+/// Exact, so that two rates have two names: "1,000", "1000.2".
+std::string exact(double rate) {
+  std::string text = quantity(rate);
+  std::string digits = text;
+  std::erase(digits, ',');
+  return number_of(digits) == rate ? text : fmt::format("{}", rate);
+}
+/// "1000.0", "1000.25"
+std::string exact_tenths(double rate) {
+  std::string text = fmt::format("{:.1f}", rate);
+  return number_of(text) == rate ? text : fmt::format("{}", rate);
+}
+
 }  // namespace
 
 Emulation emulation_of(std::string_view text, const std::string& network,
@@ -38,10 +52,13 @@ Emulation emulation_of(std::string_view text, const std::string& network,
           ? ""
           : fmt::format("; {:.4g} of the cores busy for each device", host_cores);
   if (const auto rate = number_of(text)) {
-    if (!(*rate > 0) || *rate > max_rate) throw Error(join(text, " is no rate in images/s"));
-    return {.device = fmt::format("emulated {}/s", quantity(*rate)),
+    if (!(*rate > 0) || *rate > max_rate) {
+      throw Error(fmt::format("{} is no rate in images/s; expected more than 0 and at most {}",
+                              text, quantity(max_rate)));
+    }
+    return {.device = fmt::format("emulated {}/s", exact(*rate)),
             .precision = {},
-            .origin = fmt::format("{:.1f} images/s, as asked{}", *rate, host),
+            .origin = fmt::format("{} images/s, as asked{}", exact_tenths(*rate), host),
             .images_per_second = *rate,
             .host_cores = host_cores};
   }
@@ -58,7 +75,7 @@ Emulation emulation_of(std::string_view text, const std::string& network,
   }
   return {.device = fmt::format("emulated {}{}", name, count > 1 ? fmt::format("x{}", count) : ""),
           .precision = demand.from.precision,
-          .origin = fmt::format("{:.1f} images/s{}: {}{}{}", demand.images_per_second,
+          .origin = fmt::format("{} images/s{}: {}{}{}", exact_tenths(demand.images_per_second),
                                 demand.estimated ? ", an estimate by multiply-adds" : "",
                                 demand.estimated ? demand.from.network + ", " : "", origin, host),
           .images_per_second = demand.images_per_second,
@@ -74,7 +91,12 @@ void check_emulations(const BenchOptions& options) {
     for (const std::string& network : options.networks) {
       trainer::network(network);
       try {
-        emulation_of(text, network, options.rates, options.host_cores);
+        const Emulation emulation = emulation_of(text, network, options.rates, options.host_cores);
+        const double step = std::ranges::max(options.batches) / emulation.images_per_second;
+        if (step > options.seconds) {
+          throw Error(fmt::format("a step of {} images takes {:.3g} s, longer than --seconds {:g}",
+                                  std::ranges::max(options.batches), step, options.seconds));
+        }
       } catch (const Error& problem) {
         throw Misused(join("'emulate ", text, "': ", problem.what()));
       }

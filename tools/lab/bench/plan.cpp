@@ -207,8 +207,11 @@ class Planner {
 
   void add_emulations(Row row, const std::vector<BenchDataset>& group, const std::string& network) {
     row.network = network;
-    for (const std::string& text : distinct(options_.emulated)) {
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const std::string& text : options_.emulated) {
       emulation_ = emulation_of(text, network, options_.rates, options_.host_cores);
+      // "H100" and "h100x1" are one device, "1e3" and "1000" one rate.
+      if (!seen.emplace(emulation_->device, emulation_->origin).second) continue;
       row.device = emulation_->device;
       row.precision.reset();
       if (!emulation_->precision.empty()) row.precision = emulation_->precision;

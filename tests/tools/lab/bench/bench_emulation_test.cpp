@@ -93,14 +93,29 @@ TEST(UnitBenchEmulation, has_demand_and_delivered_and_no_trainer_of_this_machine
   EXPECT_EQ(std::ranges::count_if(plan(both), is_of_cpu), 3);
 }
 
-TEST(UnitBenchEmulation, another_rate_is_another_point) {
-  BenchOptions options = emulating({"fast"});
-  const std::vector<BenchPoint> before = plan(options);
-  options.rates[1].images_per_second = 8000;
-  const std::vector<BenchPoint> after = plan(options);
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    EXPECT_EQ(same_point(before[i].row, after[i].row), before[i].row.kind == supply_kind);
-  }
+TEST(UnitBenchEmulation, one_device_in_several_spellings_is_one) {
+  EXPECT_EQ(plan(emulating({"fast", "FAST", "fastx1"})).size(), plan(emulating({"fast"})).size());
+  EXPECT_EQ(plan(emulating({"1000", "1e3", "1000.0"})).size(), plan(emulating({"1000"})).size());
+}
+
+TEST(UnitBenchEmulation, two_rates_have_two_names) {
+  const Emulation one = emulation_of("1000.21", "resnet50", {});
+  const Emulation other = emulation_of("1000.24", "resnet50", {});
+  EXPECT_EQ(one.device, "emulated 1000.21/s");
+  EXPECT_NE(one.device, other.device);
+  EXPECT_NE(one.origin, other.origin);
+  EXPECT_EQ(emulation_of("30000", "resnet50", {}).device, "emulated 30,000/s");
+}
+
+TEST(HostileBenchEmulation, a_step_longer_than_a_repeat_is_refused_at_once) {
+  BenchOptions options = emulating({"0.5"});
+  expect_error([&] { check_emulations(options); },
+               {"'emulate 0.5': a step of ", " takes ", "longer than --seconds"});
+  options.emulated = {"1e-320"};
+  expect_error([&] { check_emulations(options); }, {"longer than --seconds"});
+  options.emulated = {"1e10"};
+  expect_error([&] { check_emulations(options); },
+               {"expected more than 0 and at most 1,000,000,000"});
 }
 
 /// An emulated trainer's rows, of no known precision.
@@ -109,6 +124,32 @@ Row emulated(Row row) {
   row.precision.reset();
   row.emulates = "3000.0 images/s: made up";
   return row;
+}
+
+TEST(UnitBenchEmulation, a_verdict_says_where_this_machine_is_slower_than_the_device) {
+  std::vector<Row> rows{testing::supply("lmdb", 1, 1000), emulated(testing::demand(3000)),
+                        emulated(testing::delivered("lmdb", 1, 950, 60))};
+  const auto said = [&](double rate) {
+    for (Row& row : rows) {
+      if (row.emulates) row.emulated_rate = rate;
+    }
+    const Report report = make_report(rows);
+    return sentence(report.studies[0], report.verdicts[0]);
+  };
+  EXPECT_EQ(said(3000).find("drives"), std::string::npos) << said(3000);
+  EXPECT_NE(said(6000).find("drives the emulated device at 3,000 of its 6,000 images/s"),
+            std::string::npos)
+      << said(6000);
+}
+
+TEST(UnitBenchEmulation, another_rate_is_another_point) {
+  BenchOptions options = emulating({"fast"});
+  const std::vector<BenchPoint> before = plan(options);
+  options.rates[1].images_per_second = 8000;
+  const std::vector<BenchPoint> after = plan(options);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(same_point(before[i].row, after[i].row), before[i].row.kind == supply_kind);
+  }
 }
 
 TEST(UnitBenchEmulation, rows_have_a_study_of_their_own_that_says_so) {

@@ -197,6 +197,22 @@ const Point* shown_knee(const Study& study, const Curve& curve) {
   return is_trained || curve.supply.empty() ? nullptr : &knee(curve.supply);
 }
 
+namespace {
+
+/// Where not even the fastest round drives an emulated device as fast as it is.
+std::string slow_emulation(const Study& study, const Curve& curve) {
+  constexpr double enough = 0.95;
+  if (!study.emulated_rate || !curve.demand) return {};
+  if (curve.demand->high >= enough * *study.emulated_rate) return {};
+  return fmt::format(
+      " This machine drives the emulated device at {} of its {} images/s, and that is what it can "
+      "take "
+      "here.",
+      quantity(curve.demand->rate), quantity(*study.emulated_rate));
+}
+
+}  // namespace
+
 StudyVerdict judge(const Study& study) {
   const std::vector<Candidate> all = candidates(study, &Curve::delivered);
   if (all.empty()) return judge_supply(study);
@@ -231,7 +247,7 @@ StudyVerdict judge(const Study& study) {
     const std::string advice = advice_text(found);
     if (!advice.empty()) verdict.details = " " + advice;
   }
-  verdict.details += others_sentences(others);
+  verdict.details += others_sentences(others) + slow_emulation(study, *curve);
   return verdict;
 }
 

@@ -4,7 +4,7 @@
     samples/bench_emulated.py TABLE… --feedrate build/release/feedrate [--out DIR] [--seconds 2] [--rounds 5]
 
     hidden    the supply of all cores, predicted from half of them (by affinity, and by a quota), for every
-              dataset and format: at most 5 % off in the median, 12 % at the most
+              dataset and format: at most 5 % off in the median, and the range of cores holds all of them
     real      rates delivered to the CPU trainer, and to one that is emulated at its own rate: at most 3 % off
     limits    slow storage, a quota, few cores, few threads and nothing, planted in turns with an emulated
               device, 20 times each: all named
@@ -27,7 +27,6 @@ sys.dont_write_bytecode = True
 
 import emulated
 import harness
-import planted
 from budget import Absent, Failed, Finished
 
 # By the images: the source's arguments, the recipe, the batch, and by the name of a format its options.
@@ -86,11 +85,7 @@ def hidden(here, options):
         cases = {name: case for name, case in cases.items() if options.only in name}
     return {way: lambda hide=hide: emulated.hidden_cores(here, cases, options.rounds, options.seconds,
                                                          hide)
-            for way, hide in (("affinity", planted.on), ("quota", as_a_quota))}
-
-
-def as_a_quota(processors):
-    return planted.quota(len(processors))
+            for way, hide in (("affinity", emulated.by_affinity), ("quota", emulated.by_quota))}
 
 
 def real(here, options):

@@ -12,23 +12,11 @@ from budget import Absent
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
-def cores_of_machine():
-    """The usable processors of each core, in order: hiding a core hides all that run on it."""
-    cores = {}
-    for number in sorted(os.sched_getaffinity(0)):
-        siblings = pathlib.Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
-        try:
-            name = siblings.read_text().strip()
-        except OSError:
-            name = str(number)
-        cores.setdefault(name, []).append(number)
-    return list(cores.values())
-
-
 def some_of(share):
-    """The processors of this share of the cores; of one at least."""
-    cores = cores_of_machine()
-    return {number for core in cores[:max(1, round(len(cores) * share))] for number in core}
+    """This share of the processors; one at least. Which share a core does not matter where they are to be
+    too few; where they stand for all, the program chooses (`feedrate bench --cores`)."""
+    processors = sorted(os.sched_getaffinity(0))
+    return set(processors[:max(1, round(len(processors) * share))])
 
 
 @contextlib.contextmanager

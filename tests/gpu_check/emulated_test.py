@@ -2,12 +2,14 @@
 """What samples/gpu_check/emulated.py makes of machines that are made up: how fast they load, what they deliver
 and what their verdicts say.
 
-    emulated_test.py SOURCE_DIRECTORY"""
+    emulated_test.py SOURCE_DIRECTORY    FEEDRATE_PROGRAM names the program, for the tests that need it"""
 
 import contextlib
 import json
+import math
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -20,6 +22,7 @@ import planted
 from budget import Absent, Failed, Finished
 
 CORES = 8
+PROGRAM = os.environ.get("FEEDRATE_PROGRAM")
 
 
 class Machine:
@@ -28,7 +31,7 @@ class Machine:
     def __init__(self, root, share=1.0, real=1.0, says=lambda planted, words: ""):
         self.results, self.root, self.share, self.real = root / "results.jsonl", root, share, real
         self.says, self.planted, self.disk = says, [], 5000
-        self.plan = None
+        self.plan, self.most = None, 1.1  # the end of the range of cores, in likely ones
 
     def dataset(self, name):
         return self.root / name
@@ -48,6 +51,8 @@ class Machine:
     def run(self, *words, **how):
         if words[0] == "load":
             return Finished(0, self.says(list(self.planted), words), "")
+        if "--json" in words:
+            return Finished(0, self.supplies(words) if words[0] == "bench" else self.report(words[1]), "")
         self.plan = json.loads(pathlib.Path(words[2]).read_text())
         with pathlib.Path(words[4]).open("w") as rows:
             for threads in self.plan["threads"]:
@@ -56,6 +61,26 @@ class Machine:
                     rows.write(json.dumps({"threads": threads, "emulates": emulates,
                                            "images_per_second": rate}) + "\n")
         return Finished(0, "", "")
+
+    def supplies(self, words):
+        """Rows of `bench`, a line each."""
+        words = [str(word) for word in words]
+        seen = CORES // 2 if "--cores" in words or self.planted else CORES
+        counts = [int(count) for count in words[words.index("--threads") + 1].split(",")]
+        assert max(counts) == seen, "a thread on each of the cores"
+        return "".join(json.dumps({
+            "kind": "supply", "threads": count, "kernel_us": 5,
+            "images_per_second": 1000 * count * (self.share if count == CORES else 1)}) + "\n" for count in counts)
+
+    def report(self, file):
+        """Studies with their needs, of a machine whose cores are thought to do as much as those seen."""
+        rows = [json.loads(line) for line in pathlib.Path(file).read_text().splitlines()]
+        most = max(row["threads"] for row in rows if row["kind"] == "supply")
+        return json.dumps({"studies": [{"device": row["device"], "needs": [{
+            "cores": math.ceil(row["emulated_rate"] / 1000), "unrounded_cores": row["emulated_rate"] / 1000,
+            "fewest_cores": math.floor(row["emulated_rate"] / 1100), "measured_threads": most, "kernel_percent": 1,
+            "most_cores": self.most and math.ceil(self.most * row["emulated_rate"] / 1000)}]}
+            for row in rows if row["kind"] == "demand"]})
 
     def plant(self, name):
         @contextlib.contextmanager
@@ -95,25 +120,32 @@ class Emulated(unittest.TestCase):
             self.change(planted, name, machine.plant(name))
         return machine
 
-    def hidden_cores(self, machine):
-        return emulated.hidden_cores(machine, hide=machine.plant("on"))
-
     def test_a_machine_whose_cores_do_the_same_is_foretold(self):
-        facts = self.hidden_cores(self.machine())
-        self.assertEqual((facts["cores"], facts["of them seen"]), (8, 4))
-        self.assertEqual(facts["imagenet"],
-                         {"seen": 4000, "predicted": 8000, "measured": 8000, "error %": 0})
-        self.assertEqual(facts["worst error %"], 0)
+        for hide in (emulated.by_affinity, emulated.by_quota):
+            facts = emulated.hidden_cores(self.machine(), hide=hide)
+            self.assertEqual((facts["cores"], facts["of them seen"]), (8, 4))
+            self.assertEqual(facts["imagenet"],
+                             {"seen": 4000, "predicted": 8000, "measured": 8000, "error %": 0, "cores": [7, 8, 9],
+                              "kernel %": 1, "in range": True})
+            self.assertEqual(facts["worst error %"], 0)
 
     def test_one_whose_cores_do_less_together_is_not(self):
-        with self.assertRaisesRegex(Failed, "off by 25.0 % in the median") as failed:
-            self.hidden_cores(self.machine(share=0.8))
-        self.assertEqual(failed.exception.facts["imagenet"]["error %"], 25)
+        machine = self.machine(share=0.7)
+        with self.assertRaisesRegex(Failed, "the range of cores misses those that there are: imagenet, ") as failed:
+            emulated.hidden_cores(machine)
+        self.assertEqual(failed.exception.facts["imagenet"]["error %"], 42.9)
+        machine.most = 1.5  # then the range carries it, but not for most of what was tried
+        with self.assertRaisesRegex(Failed, "off by 42.9 % in the median"):
+            emulated.hidden_cores(machine)
+        machine.most = None  # any number
+        with self.assertRaisesRegex(Failed, "off by 42.9 % in the median") as failed:
+            emulated.hidden_cores(machine)
+        self.assertEqual(failed.exception.facts["imagenet"]["cores"], [5, 6, None])
 
     def test_one_core_hides_none(self):
-        self.change(planted, "some_of", lambda share: set(range(CORES)))
+        self.change(os, "sched_getaffinity", lambda process: {0})
         with self.assertRaisesRegex(Absent, "one core"):
-            self.hidden_cores(self.machine())
+            emulated.hidden_cores(self.machine())
 
     def test_rates_beside_a_real_device_are_those_of_one_plan(self):
         machine = self.machine(real=1.02)
@@ -159,6 +191,23 @@ class Planted(unittest.TestCase):
                 raise Failed("on purpose")
         self.assertEqual(os.sched_getaffinity(0), before)
         self.assertEqual(planted.some_of(1), before)
+
+    def test_a_quota_holds_for_what_is_started_and_ends(self):
+        """Asked of the program itself, by the cores that it would use."""
+        if PROGRAM is None:
+            self.skipTest("FEEDRATE_PROGRAM names no program")
+
+        def cores():
+            said = subprocess.run([PROGRAM, "bench", "--cores", "1024", "/"], capture_output=True, text=True)
+            return said.stderr
+
+        before = cores()
+        try:
+            with planted.quota(1):
+                self.assertIn("1 core can be used", cores())
+        except Absent as reason:
+            self.skipTest(str(reason))
+        self.assertEqual(cores(), before)
 
 
 if __name__ == "__main__":

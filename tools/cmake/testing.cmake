@@ -143,7 +143,8 @@ if(PYTHON3)
   foreach(part judge suites keep order emulated)
     add_test(NAME gpu_check/${part}
       COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/gpu_check/${part}_test.py ${CMAKE_SOURCE_DIR})
-    set_tests_properties(gpu_check/${part} PROPERTIES LABELS commands TIMEOUT 300)
+    set_tests_properties(gpu_check/${part} PROPERTIES LABELS commands TIMEOUT 300
+      ENVIRONMENT "FEEDRATE_PROGRAM=$<TARGET_FILE:feedrate>")
   endforeach()
 endif()
 # Random options of every command against an independent reading: a minute, or an hour with

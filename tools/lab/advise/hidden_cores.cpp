@@ -1,5 +1,6 @@
 #include "tools/lab/advise/hidden_cores.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <charconv>
@@ -8,6 +9,9 @@
 #include <string>
 
 #include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "tools/console/advised_error.h"
+#include "tools/console/text.h"
 #include "tools/lab/measure/proc.h"
 
 namespace feedrate::tools {
@@ -60,21 +64,33 @@ struct HiddenCores::Before {
   cpu_set_t set{};
 };
 
-HiddenCores::HiddenCores() {
+HiddenCores::HiddenCores(unsigned seen) {
   auto before = std::make_unique<Before>();
-  const unsigned half = usable_cores() / 2;
-  if (half == 0 || sched_getaffinity(0, sizeof before->set, &before->set) != 0) return;
+  if (seen == 0 || seen >= usable_cores()) return;
+  if (sched_getaffinity(0, sizeof before->set, &before->set) != 0) return;
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (const int processor : remaining(cores_of(before->set), half)) CPU_SET(processor, &set);
+  for (const int processor : remaining(cores_of(before->set), seen)) CPU_SET(processor, &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0) return;
   run_all_threads_on(set);
   before_ = std::move(before);
-  seen_ = half;
+  seen_ = seen;
 }
 
 HiddenCores::~HiddenCores() {
   if (before_) run_all_threads_on(before_->set);
+}
+
+std::unique_ptr<HiddenCores> hide_all_but(unsigned cores) {
+  const unsigned usable = usable_cores();
+  if (cores > usable) {
+    throw Misused(
+        fmt::format("cores: {} are asked for, {} can be used", cores, counted(usable, "core")));
+  }
+  if (cores == 0 || cores == usable) return nullptr;
+  auto hidden = std::make_unique<HiddenCores>(cores);
+  if (hidden->seen() != cores) throw Error("cores: the system lets none be hidden");
+  return hidden;
 }
 
 }  // namespace feedrate::tools

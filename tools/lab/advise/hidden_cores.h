@@ -10,12 +10,12 @@ namespace feedrate::tools {
 /// one core: whole cores first, so that what remains is as the whole is. Pure function.
 std::vector<int> remaining(const std::vector<std::vector<int>>& cores, unsigned usable);
 
-/// While it lives, all threads of this process, and those that they start, run on half of the usable
-/// cores. Threads that other threads start at the same moment may miss that. Where the system refuses,
-/// nothing is hidden.
+/// While it lives, all threads of this process, and what they start, run on so many of the usable cores.
+/// Threads that other threads start at the same moment may miss that. Where the system refuses, and where
+/// there are no more cores, nothing is hidden.
 class HiddenCores {
  public:
-  HiddenCores();
+  explicit HiddenCores(unsigned seen);
   ~HiddenCores();
   HiddenCores(const HiddenCores&) = delete;
   HiddenCores& operator=(const HiddenCores&) = delete;
@@ -28,5 +28,9 @@ class HiddenCores {
   std::unique_ptr<Before> before_;  // null where nothing is hidden
   unsigned seen_ = 0;
 };
+
+/// Hides all but so many; null where none are, as for 0, which means all. Throws Misused where there are
+/// fewer, and Error where the system refuses.
+std::unique_ptr<HiddenCores> hide_all_but(unsigned cores);
 
 }  // namespace feedrate::tools

@@ -1,5 +1,6 @@
 #include "tools/lab/advise/turns.h"
 
+#include "formats/base/cores.h"
 #include "formats/base/stop.h"
 #include "tools/lab/advise/hidden_cores.h"
 
@@ -21,7 +22,7 @@ std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Re
       if (turns.max_threads > 1) add_slice(subject.variant->at_max, *subject.dataset, recipe, most);
     }
     if (turns.half != nullptr) {
-      const HiddenCores hidden;
+      const HiddenCores hidden(formats::usable_cores() / 2);
       SupplyOptions few = turns.supply;
       few.loader.threads = hidden.seen();
       if (few.loader.threads > 0) add_slice(*turns.half, *subjects.front().dataset, recipe, few);

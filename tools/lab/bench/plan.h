@@ -36,6 +36,7 @@ struct BenchOptions {
   std::vector<Only> only;
   std::vector<PublishedRate> rates{published_rates().begin(), published_rates().end()};
   unsigned compute_threads = 0;  // of a CPU trainer; 0: all cores
+  unsigned cores = 0;            // to run on; 0: all
   unsigned repeat = 3;
   double seconds = 2;  // of each repeat
   double decide = 0;   // seconds of further rounds, as long as differences are undecided

@@ -1,6 +1,7 @@
 #pragma once
 // What `feedrate bench` can be asked to vary, once for its options and for the keys of its plans.
 
+#include "formats/base/cores.h"
 #include "loader/settings.h"
 #include "tools/console/decode.h"
 #include "tools/lab/bench/peer.h"
@@ -80,6 +81,11 @@ void for_each_setting(Options& of, const Visit& visit) {
          .range = {.low = 0, .high = max_host_cores}},
         of.host_cores);
   visit(formats::row_of(device, device.compute_threads), of.compute_threads);
+  visit({.name = "cores",
+         .unit = "N",
+         .sentence = "Cores to run on, whole ones first; 0: all",
+         .max = formats::max_threads},
+        of.cores);
   visit(loader::seed_row, of.seed);
   const loader::LoaderSettings loader;
   visit(formats::row_of(loader, loader.shuffle_blocks), of.shuffle_blocks);

@@ -19,6 +19,7 @@
 #include "tools/console/console.h"
 #include "tools/console/signals.h"
 #include "tools/console/text.h"
+#include "tools/lab/advise/hidden_cores.h"
 #include "tools/lab/bench/datasets.h"
 #include "tools/lab/bench/deciding.h"
 #include "tools/lab/bench/emulation.h"
@@ -272,6 +273,7 @@ std::vector<std::filesystem::path> planned_paths(const std::filesystem::path& pl
 int run_bench(const BenchRequest& options) {
   BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   bench.rates = known_rates(options.rates);
+  const std::unique_ptr<HiddenCores> hidden = hide_all_but(bench.cores);
   remote_settings() = bench.remote;
   if (options.dry_run) return show_plan(options, bench);
   Results results(options);

@@ -7,6 +7,7 @@
 
 #include "formats/base/cores.h"
 #include "formats/io/file.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 #include "tools/lab/advise/hidden_cores.h"
 
@@ -91,13 +92,26 @@ TEST(UnitHiddenCores, whole_cores_remain) {
 TEST(UnitHiddenCores, threads_see_half_of_them_and_then_all_again) {
   const unsigned before = usable_cores();
   {
-    const HiddenCores hidden;
+    const HiddenCores hidden(before / 2);
     EXPECT_EQ(hidden.seen(), before / 2);
     if (hidden.seen() == 0) GTEST_SKIP() << "one core";
     EXPECT_EQ(usable_cores(), hidden.seen());
     unsigned in_thread = 0;
     std::thread([&] { in_thread = usable_cores(); }).join();
     EXPECT_EQ(in_thread, hidden.seen());
+  }
+  EXPECT_EQ(usable_cores(), before);
+}
+
+TEST(UnitHiddenCores, as_many_as_are_asked_for_remain) {
+  const unsigned before = usable_cores();
+  EXPECT_EQ(hide_all_but(0), nullptr);
+  EXPECT_EQ(hide_all_but(before), nullptr);
+  testing::expect_error([&] { hide_all_but(before + 1); }, {"cores: ", " can be used"});
+  if (before == 1) GTEST_SKIP() << "one core";
+  {
+    const std::unique_ptr<HiddenCores> hidden = hide_all_but(1);
+    EXPECT_EQ(usable_cores(), 1U);
   }
   EXPECT_EQ(usable_cores(), before);
 }

@@ -27,7 +27,7 @@ TEST(UnitBenchPlanFile, can_say_everything_that_options_can) {
   const BenchOptions options = read(R"({
     "datasets": ["a", "b"], "tools": ["feedrate", "mxnet"], "recipes": ["none"], "batches": [16, 64], "caches": ["warm", "cold"],
     "decodes": ["full", "scaled"], "threads": [0, 8], "networks": ["lenet", "mlp"], "devices": "cpu", "precisions": ["fp32"],
-    "repeat": 5, "seconds": 0.5, "seed": 7, "compute_threads": 3,
+    "repeat": 5, "seconds": 0.5, "seed": 7, "compute_threads": 3, "cores": 2,
     "exclude": [{"network": "mlp", "threads": [0, 1]}],
     "only": {"when": {"cache": "cold"}, "then": {"kind": ["supply"]}}})");
   EXPECT_EQ(options.paths, (std::vector<std::filesystem::path>{"a", "b"}));
@@ -44,6 +44,7 @@ TEST(UnitBenchPlanFile, can_say_everything_that_options_can) {
   EXPECT_EQ(options.seconds, 0.5);
   EXPECT_EQ(options.seed, 7U);
   EXPECT_EQ(options.compute_threads, 3U);
+  EXPECT_EQ(options.cores, 2U);
   ASSERT_EQ(options.exclude.size(), 1U);
   EXPECT_EQ(options.exclude[0].text(), "network mlp, threads 0 or 1");
   ASSERT_EQ(options.only.size(), 1U);

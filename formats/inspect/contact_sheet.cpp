@@ -50,6 +50,7 @@ Image shrunk(const Image& image) {
 }
 
 void read_image(const Dataset& dataset, Cell& cell, Scratch& scratch) {
+  forget_failed_late_bytes();
   try {
     const Sample sample = dataset.read(cell.sample, scratch);
     Image image{sample.shape, Buffer(sample.shape.bytes())};
@@ -58,6 +59,7 @@ void read_image(const Dataset& dataset, Cell& cell, Scratch& scratch) {
     cell.scale = std::max(wanted_side / side, 1U);
     cell.image = side > max_side ? shrunk(image) : std::move(image);
   } catch (const Error&) {
+    if (late_bytes_failed()) throw;
     // The sheet shows a crossed square; `verify` says what is wrong.
   }
 }

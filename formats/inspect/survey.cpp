@@ -24,11 +24,14 @@ struct Place {
   Look look;
 };
 
+// Throws Error where a server fails, which is no damage of the sample.
 Look look_at(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
+  forget_failed_late_bytes();
   try {
     const Sample sample = dataset.read(index, scratch);
     return {Look::Result::read, sample.label, sample.shape, sample.bytes.size(), sample.codec};
   } catch (const Error&) {
+    if (late_bytes_failed()) throw;
     return {Look::Result::unreadable, 0, {}, 0, nullptr};
   }
 }

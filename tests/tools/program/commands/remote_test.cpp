@@ -95,10 +95,11 @@ TEST_F(CommandsRemote, convert_dataset_writes_the_same_bytes) {
 }
 
 // A server that fails is no damage of a sample: nothing may be left out for it.
-TEST_F(CommandsRemote, no_policy_for_bad_samples_leaves_out_what_a_server_refuses) {
+TEST_F(CommandsRemote, nothing_leaves_out_what_a_server_refuses) {
   refuse_end(403);
   const std::string out = (root_ / "out").string();
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"inspect", url(), "--all"},
            {"load", url(), "--batch", "8", "--on-bad", "skip"},
            {"load", url(), "--batch", "8", "--on-bad", "replace", "--threads", "0"},
            {"load", url(), "--batch", "8", "--on-bad", "replace", "--threads", "2"},

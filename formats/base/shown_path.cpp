@@ -5,11 +5,13 @@
 #include <mutex>
 #include <utility>
 
+#include "formats/base/fork_mutex.h"
+
 namespace feedrate::formats {
 namespace {
 
 struct Names {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<std::string, std::string> of_directories;
   std::atomic<std::size_t> count{0};
 };

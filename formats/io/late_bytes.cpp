@@ -4,14 +4,19 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 #include <utility>
+
+#include "formats/base/fork_mutex.h"
 
 namespace feedrate::formats {
 namespace {
 
-class Register {
+class Register final : ForkGuard {
  public:
+  Register() { add_to_forks(); }
+
   void add(FileId file, const std::shared_ptr<LateBytes>& bytes) {
     const std::unique_lock lock(mutex_);
     files_[file] = bytes;
@@ -41,6 +46,15 @@ class Register {
     std::shared_ptr<LateBytes> bytes = (--found)->second.lock();
     if (bytes == nullptr || memory >= found->first + bytes->map().size()) return nullptr;
     return bytes;
+  }
+
+  void before_fork() override { mutex_.lock(); }
+  void after_fork(bool is_child) override {
+    if (is_child) {
+      new (&mutex_) std::shared_mutex;  // a child's thread is not the one that it is locked by
+    } else {
+      mutex_.unlock();
+    }
   }
 
  private:

@@ -92,8 +92,22 @@ std::optional<AwsCredentials> from_profile(const Profile& profile, const fs::pat
 
 std::optional<AwsCredentials> from_shared_files() {
   const fs::path file = shared_file("AWS_SHARED_CREDENTIALS_FILE", "credentials");
-  if (auto found = from_profile(read_profile(file, profile_name()), file)) return found;
-  return from_profile(config_profile(), shared_file("AWS_CONFIG_FILE", "config"));
+  const Profile credentials = read_profile(file, profile_name()), config = config_profile();
+  const fs::path config_file = shared_file("AWS_CONFIG_FILE", "config");
+  if (auto found = from_profile(credentials, file)) return found;
+  if (auto found = from_profile(config, config_file)) return found;
+  if (credentials.empty() && config.empty() && !variable("AWS_PROFILE").empty()) {
+    throw Error(join("AWS_PROFILE names the profile ", profile_name(), ", which is neither in ",
+                     file.string(), " nor in ", config_file.string()));
+  }
+  // Whoever names other ways wants one of them, not whatever is found next.
+  for (const char* const way : {"credential_process", "sso_session", "sso_start_url", "role_arn"}) {
+    if (!config.contains(way) && !credentials.contains(way)) continue;
+    throw Error(join("the profile ", profile_name(), " has a ", way,
+                     ", which is not read here: 'aws configure export-credentials --format env' "
+                     "prints variables that are"));
+  }
+  return std::nullopt;
 }
 
 // "2026-11-26T23:05:12Z"
@@ -117,9 +131,14 @@ AwsCredentials from_json(const std::string& text, const std::string& shown) {
   }
 }
 
-std::string body_of(HttpRequest request, const std::string& shown) {
+HttpAnswer answer_to(HttpRequest request, const std::string& shown) {
   request.follows = false;
-  const HttpAnswer answer = http_get([&] { return request; }, shown, max_answer);
+  request.is_near = true;
+  return http_get([&] { return request; }, shown, max_answer);
+}
+
+std::string body_of(const HttpRequest& request, const std::string& shown) {
+  const HttpAnswer answer = answer_to(request, shown);
   if (answer.status != 200) fail(shown, refusal(answer));
   return answer.body;
 }
@@ -158,7 +177,10 @@ std::optional<AwsCredentials> from_instance() {
   asks_token.method = "PUT";
   const std::string header = "X-aws-ec2-metadata-token: " + body_of(asks_token, shown);
   const std::string roles = join(host, "/latest/meta-data/iam/security-credentials/");
-  const std::string role(trimmed(body_of({roles, {header}}, shown)));
+  const HttpAnswer answer = answer_to({roles, {header}}, shown);
+  if (answer.status == 404) return std::nullopt;  // an instance without a role
+  if (answer.status != 200) fail(shown, refusal(answer));
+  const std::string role(trimmed(answer.body));
   return from_json(body_of({roles + role, {header}}, shown), shown);
 }
 

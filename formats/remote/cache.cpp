@@ -100,7 +100,7 @@ CacheDirectory::CacheDirectory(fs::path path, std::uint64_t max_bytes)
 
 std::shared_ptr<CacheDirectory> CacheDirectory::of_process(const fs::path& path,
                                                            std::uint64_t max_bytes) {
-  static std::mutex mutex;
+  static auto& mutex = *new ForkMutex;
   static auto* const all =
       new std::map<std::pair<fs::path, std::uint64_t>, std::weak_ptr<CacheDirectory>>;
   const std::lock_guard lock(mutex);

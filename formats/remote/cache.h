@@ -23,7 +23,7 @@ namespace feedrate::formats {
 /// What a cache keeps of a version of an object.
 struct KeptObject {
   std::string url;
-  std::string version;         // the condition by which it is asked for
+  std::string version;         // ObjectVersion::text()
   std::uint64_t size = 0;      // bytes of the object
   std::uint64_t kept = 0;      // bytes on disk
   std::int64_t last_used = 0;  // seconds since 1970
@@ -96,6 +96,9 @@ class CachedObject {
   bool keep(std::uint64_t block, Bytes bytes);
   /// Reads a range of blocks that it has. False, and it no longer has it, where a block is not what was kept.
   bool read(ByteRange range, std::byte* into);
+  /// Whoever forks calls them, after it has taken what its user holds while it calls.
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
   /// Asks the system to read a range from disk. Does not wait for it.
   void read_ahead(ByteRange range) const;
 

@@ -94,9 +94,8 @@ KeptObject read_head(const fs::path& file) {
 CachedObject::CachedObject(std::shared_ptr<CacheDirectory> directory, std::string url,
                            ObjectVersion version)
     : directory_(std::move(directory)), size_(version.size) {
-  const std::string condition = version.condition();
-  head_ = join(head_words, "\n", url, "\n", condition, "\n", size_, "\n");
-  if (condition.empty()) {
+  head_ = join(head_words, "\n", url, "\n", version.text(), "\n", size_, "\n");
+  if (version.condition().empty()) {
     fail(url, "cannot be kept in a cache: the server states no version (ETag or Last-Modified)");
   }
   if (head_.size() >= head_bytes) fail(url, "is too long a URL for a cache");

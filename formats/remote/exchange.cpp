@@ -21,6 +21,7 @@ static_assert(CURL_ERROR_SIZE == 256);
 
 constexpr long connect_seconds = 15;
 constexpr long stalled_seconds = 20;  // without a byte received
+constexpr long near_seconds = 2;      // for the whole answer of a host that is near
 constexpr long max_redirections = 5;
 constexpr long receive_bytes = 128L << 10;
 constexpr std::size_t max_error_body = 4096;
@@ -114,6 +115,10 @@ std::string ObjectVersion::condition() const {
   return {};
 }
 
+std::string ObjectVersion::text() const {
+  return etag.starts_with("W/") ? join(condition(), " ", etag) : condition();
+}
+
 std::uint64_t version_number(const ObjectVersion& version) {
   const std::string text =
       join(version.size, " ", version.etag, " ", version.etag.empty() ? version.last_modified : "");
@@ -135,6 +140,8 @@ Exchange::~Exchange() {
 void Exchange::prepare(const HttpRequest& request) {
   answer_ = {};
   received_ = 0;
+  asks_range_ = range_.size != 0;
+  headers_ended_ = false;
   complaint_.clear();
   reason_[0] = '\0';
   curl_easy_reset(curl_);  // keeps connections and the cache of names
@@ -145,7 +152,10 @@ void Exchange::prepare(const HttpRequest& request) {
     if (longer == nullptr) throw std::bad_alloc();
     headers_ = longer;
   };
-  for (const std::string& line : request.headers) add_header(line);
+  for (const std::string& line : request.headers) {
+    add_header(line);
+    asks_range_ = asks_range_ || line.starts_with("Range: ");
+  }
   if (range_.size != 0) {
     if (const std::string condition = version_.condition(); !condition.empty()) {
       add_header(condition);
@@ -168,6 +178,7 @@ void Exchange::prepare(const HttpRequest& request) {
   curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, connect_seconds);
   curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_TIME, stalled_seconds);
+  if (request.is_near) curl_easy_setopt(curl_, CURLOPT_TIMEOUT, near_seconds);
   curl_easy_setopt(curl_, CURLOPT_BUFFERSIZE, receive_bytes);
   curl_easy_setopt(curl_, CURLOPT_USERAGENT, "feedrate/" FEEDRATE_VERSION);
   curl_easy_setopt(curl_, CURLOPT_ERRORBUFFER, reason_);
@@ -223,10 +234,12 @@ std::size_t Exchange::on_body(const char* bytes, std::size_t, std::size_t count,
 void Exchange::take_header(std::string_view line) {
   if (line.starts_with("HTTP/")) {  // of the next answer, after a redirection
     answer_ = {};
+    headers_ended_ = false;
     const std::size_t blank = std::min(line.find(' '), line.size() - 1);
     answer_.status = parse_number<long>(line.substr(blank + 1, 3)).value_or(0);
     return;
   }
+  if (trimmed(line).empty()) headers_ended_ = answer_.status >= 200;  // another one follows 1xx
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   std::string name(line.substr(0, colon));
@@ -259,7 +272,7 @@ bool Exchange::take_body(std::string_view bytes) {
     received_ += bytes.size();
     return true;
   }
-  if (range_.size != 0 && answer_.status == 200) {
+  if (answer_.status == 200 && (range_.size != 0 || (asks_range_ && bytes.size() > max_bytes_))) {
     complaint_ =
         "the server ignores ranges (it answers with the whole object, status 200, expected 206): "
         "samples cannot be read from it one by one; copy the dataset here first";
@@ -284,24 +297,38 @@ Outcome Exchange::outcome(int code_number) const {
     const std::string reason = reason_[0] != '\0' ? reason_ : curl_easy_strerror(code);
     return {worth_repeating(code) ? Kind::repeat : Kind::failed, reason};
   }
+  // Where a connection breaks within the headers, libcurl reports an answer that lacks the rest.
+  if (!headers_ended_)
+    return {Kind::repeat, "the connection ended within the headers of an answer"};
   if (worth_repeating(answer_.status)) return {Kind::repeat, refusal(answer_)};
   return range_.size == 0 ? Outcome{Kind::done, {}} : judge_range();
 }
 
+// Compares the tags, or else the times, as far as both are stated.
+bool Exchange::is_other_version() const {
+  if (!version_.etag.empty() && !answer_.etag.empty()) return version_.etag != answer_.etag;
+  return !version_.last_modified.empty() && !answer_.last_modified.empty() &&
+         version_.last_modified != answer_.last_modified;
+}
+
 std::string Exchange::fault_of_range() const {
-  const bool other =
-      (!version_.etag.empty() && !answer_.etag.empty() && version_.etag != answer_.etag) ||
-      (version_.etag.empty() && !version_.last_modified.empty() && !answer_.last_modified.empty() &&
-       version_.last_modified != answer_.last_modified);
-  if (answer_.status == 412 || (answers_range() && other)) {
-    return join("was changed while it was being read: expected the version ",
-                version_.etag.empty() ? version_.last_modified : version_.etag, ", found ",
-                answer_.etag.empty() ? "another one" : answer_.etag);
+  const std::string& expected_version =
+      version_.etag.empty() ? version_.last_modified : version_.etag;
+  if (answer_.status == 412 || (answers_range() && is_other_version())) {
+    return join("was changed while it was being read: expected the version ", expected_version,
+                ", found ", answer_.etag.empty() ? "another one" : answer_.etag);
   }
   if (!answers_range()) return refusal(answer_);
+  if (!expected_version.empty() && answer_.etag.empty() && answer_.last_modified.empty()) {
+    return join(
+        "the server no longer says which version it sends (no ETag, no Last-Modified), "
+        "expected ",
+        expected_version);
+  }
   const std::string expected =
       join("bytes ", range_.offset, "-", range_.end() - 1, "/", version_.size);
-  if (answer_.status == 206 && answer_.content_range != expected) {
+  const bool says_which = answer_.status == 206 || !answer_.content_range.empty();
+  if (says_which && answer_.content_range != expected) {
     return join(
         "asked for ", expected, ", the server sends ",
         answer_.content_range.empty() ? "bytes without saying which" : answer_.content_range);
@@ -314,9 +341,7 @@ std::uint64_t Exchange::received() const { return fault_of_range().empty() ? rec
 Outcome Exchange::judge_range() const {
   using Kind = Outcome::Kind;
   if (std::string fault = fault_of_range(); !fault.empty()) {
-    // Where a connection breaks within the headers, libcurl reports an answer that lacks the rest.
-    const bool is_cut = answer_.status == 206 && answer_.content_range.empty();
-    return {is_cut ? Kind::repeat : Kind::failed, std::move(fault)};
+    return {Kind::failed, std::move(fault)};
   }
   if (received_ != range_.size) {
     return {Kind::repeat, join("sends ", received_, " bytes of the ", range_.size, " asked for")};

@@ -18,6 +18,7 @@ struct HttpRequest {
   std::vector<std::string> headers = {};  // "Name: value"
   bool follows = true;                    // redirections
   std::string method = "GET";             // HEAD, PUT without a body
+  bool is_near = false;                   // answers at once, or is not there
 };
 
 /// A run of bytes of an object.
@@ -36,6 +37,8 @@ struct ObjectVersion {
   /// The request header ("Name: value") by which a server refuses any other version; empty where versions
   /// cannot be told apart.
   std::string condition() const;
+  /// The condition, and what else tells versions apart: a line for people, too.
+  std::string text() const;
 };
 
 /// A hash of the version: equal for equal versions.
@@ -98,6 +101,7 @@ class Exchange {
   void take_header(std::string_view line);
   bool take_body(std::string_view bytes);
   bool answers_range() const;
+  bool is_other_version() const;
   std::string fault_of_range() const;
   Outcome judge_range() const;
 
@@ -109,6 +113,8 @@ class Exchange {
   ByteRange range_;            // size 0: what the URL names
   std::byte* into_ = nullptr;  // for a range
   std::uint64_t received_ = 0;
+  bool asks_range_ = false;
+  bool headers_ended_ = false;
   std::string complaint_;  // why the body was not taken
   char reason_[256] = {};  // CURL_ERROR_SIZE
 };

@@ -1,7 +1,6 @@
 #include "formats/remote/fetcher.h"
 
 #include <curl/curl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "formats/base/error.h"
+#include "formats/base/fork_mutex.h"
 
 namespace feedrate::formats {
 namespace {
@@ -35,15 +35,24 @@ std::uint64_t random_number() {
 }
 
 // The fetchers of a process. After a fork the child has a copy of its parent's, whose threads it lacks.
-struct OfProcess {
-  std::mutex mutex;
-  pid_t process = 0;
-  std::map<unsigned, std::weak_ptr<Fetcher>> fetchers;  // by their connections
+struct OfProcess final : ForkGuard {
+  struct Fetchers {
+    std::mutex mutex;
+    std::map<unsigned, std::weak_ptr<Fetcher>> by_connections;
+  };
+
+  OfProcess() { add_to_forks(); }
+  void before_fork() override {}
+  void after_fork(bool is_child) override {
+    if (is_child) all = new Fetchers;
+  }
+
+  Fetchers* all = new Fetchers;
 };
 
-OfProcess& of_this_process() {
+OfProcess::Fetchers& of_this_process() {
   static auto* const one = new OfProcess;
-  return *one;
+  return *one->all;
 }
 
 }  // namespace
@@ -78,14 +87,12 @@ void count_cached(std::uint64_t bytes) {
 }
 
 std::shared_ptr<Fetcher> Fetcher::of_process(unsigned connections) {
-  OfProcess& one = of_this_process();
-  const std::lock_guard lock(one.mutex);
-  if (one.process != ::getpid()) one.fetchers.clear();
-  one.process = ::getpid();
-  std::shared_ptr<Fetcher> fetcher = one.fetchers[connections].lock();
+  auto& [mutex, fetchers] = of_this_process();
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Fetcher> fetcher = fetchers[connections].lock();
   if (fetcher == nullptr) {
     fetcher = std::make_shared<Fetcher>(connections);
-    one.fetchers[connections] = fetcher;
+    fetchers[connections] = fetcher;
   }
   return fetcher;
 }

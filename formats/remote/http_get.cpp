@@ -12,6 +12,8 @@
 namespace feedrate::formats {
 namespace {
 
+constexpr unsigned near_attempts = 3;  // of a host that answers at once
+
 void wait_unless_stopped(std::chrono::milliseconds left) {
   constexpr std::chrono::milliseconds step{50};
   for (; left.count() > 0; left -= step) {
@@ -29,10 +31,12 @@ HttpAnswer http_get(const std::function<HttpRequest()>& request, const std::stri
   std::random_device random;
   for (;;) {
     throw_if_stop_requested();
-    exchange.prepare(request(), max_bytes);
+    const HttpRequest asked_for = request();
+    exchange.prepare(asked_for, max_bytes);
     const Outcome outcome = exchange.outcome(exchange.perform());
     if (outcome.kind == Outcome::Kind::done) return exchange.answer();
-    const auto wait = outcome.kind == Outcome::Kind::repeat
+    const bool enough = asked_for.is_near && retries.failed() + 1 == near_attempts;
+    const auto wait = outcome.kind == Outcome::Kind::repeat && !enough
                           ? retries.next(random(), exchange.answer().retry_after_seconds)
                           : std::nullopt;
     if (!wait) {

@@ -1,6 +1,8 @@
 #include "formats/remote/http_origin.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <pugixml.hpp>
 #include <utility>
 
@@ -22,25 +24,62 @@ std::optional<std::uint64_t> total_of(std::string_view content_range) {
 
 bool is_missing(long status) { return status == 403 || status == 404 || status == 410; }
 
-// The text of an attribute, with its entities replaced.
+void append_utf8(std::string& text, std::uint32_t code) {
+  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  const auto add_rest = [&](unsigned bits) { add(0x80 | (code >> bits & 0x3F)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xC0 | code >> 6);
+  } else if (code < 0x10000) {
+    add(0xE0 | code >> 12);
+    add_rest(6);
+  } else {
+    add(0xF0 | code >> 18);
+    add_rest(12);
+    add_rest(6);
+  }
+  add_rest(0);
+}
+
+// The character that an entity, without its "&" and ";", stands for: "amp", "#43", "#x2B".
+std::optional<std::uint32_t> character_of(std::string_view entity) {
+  using Name = std::pair<std::string_view, std::uint32_t>;
+  constexpr Name names[] = {{"amp", '&'}, {"quot", '"'}, {"apos", '\''}, {"lt", '<'}, {"gt", '>'}};
+  const auto* const named = std::ranges::find(names, entity, &Name::first);
+  if (named != std::end(names)) return named->second;
+  if (!entity.starts_with('#')) return std::nullopt;
+  entity.remove_prefix(1);
+  const bool is_hex = entity.starts_with('x') || entity.starts_with('X');
+  if (is_hex) entity.remove_prefix(1);
+  std::uint32_t code = 0;
+  const char* const last = entity.data() + entity.size();
+  const auto [end, error] = std::from_chars(entity.data(), last, code, is_hex ? 16 : 10);
+  constexpr std::uint32_t largest = 0x10FFFF;
+  if (error != std::errc() || end != last || code > largest) return std::nullopt;
+  return code;
+}
+
+// The text of an attribute, with its entities replaced: servers that are written in Go send "+" as "&#43;".
 std::string unescaped(std::string_view text) {
   std::string plain;
-  constexpr std::pair<std::string_view, char> entities[] = {
-      {"&amp;", '&'},  {"&#38;", '&'}, {"&quot;", '"'}, {"&#34;", '"'},
-      {"&#39;", '\''}, {"&lt;", '<'},  {"&gt;", '>'}};
   while (!text.empty()) {
-    const auto* const found = std::ranges::find_if(
-        entities, [&](const auto& entity) { return text.starts_with(entity.first); });
-    const bool is_entity = found != std::end(entities);
-    plain += is_entity ? found->second : text.front();
-    text.remove_prefix(is_entity ? found->first.size() : 1);
+    const std::size_t end = text.find(';');
+    const auto code = text.front() == '&' && end != std::string_view::npos
+                          ? character_of(text.substr(1, end - 1))
+                          : std::nullopt;
+    if (code) {
+      append_utf8(plain, *code);
+    } else {
+      plain += text.front();
+    }
+    text.remove_prefix(code ? end + 1 : 1);
   }
   return plain;
 }
 
 }  // namespace
 
-std::vector<std::string> names_linked(std::string_view page) {
+std::vector<std::string> names_linked(std::string_view page, std::string_view directory) {
   std::vector<std::string> names;
   constexpr std::string_view attribute = "href=";
   while (true) {
@@ -53,6 +92,7 @@ std::vector<std::string> names_linked(std::string_view page) {
     std::string_view name = link;
     name = name.substr(0, name.find_first_of("?#"));
     if (name.starts_with("./")) name.remove_prefix(2);
+    if (!directory.empty() && name.starts_with(directory)) name.remove_prefix(directory.size());
     if (name.empty() || name.starts_with("..")) continue;
     names.push_back(percent_decoded(name));
   }
@@ -83,7 +123,7 @@ Listing HttpOrigin::list() const {
   }
   Listing listing;
   std::vector<std::string> files;
-  for (std::string& name : names_linked(answer.body)) {
+  for (std::string& name : names_linked(answer.body, directory_.path)) {
     if (!name.ends_with('/')) {
       files.push_back(std::move(name));
     } else if (name != "/") {
@@ -91,6 +131,10 @@ Listing HttpOrigin::list() const {
     }
   }
   listing.files = find_all(*this, files);
+  for (const std::string& name : files) {
+    if (std::ranges::find(listing.files, name, &RemoteFile::name) != listing.files.end()) continue;
+    fail(shown() + name, "is in the server's list, but ", absence(name));
+  }
   return listing;
 }
 

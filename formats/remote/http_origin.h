@@ -17,6 +17,7 @@ class HttpOrigin final : public Origin {
   std::string shown() const override;
   HttpRequest request(const std::string& name) const override;
   /// Read from the index page that the server shows for a directory (nginx's autoindex, Apache, Python).
+  /// Throws Error where a file of the page cannot be had: nothing is left out.
   Listing list() const override;
   /// Servers forbid what there is not, too (S3 does so to whoever may not list): nothing is found then.
   std::optional<RemoteFile> find(const std::string& name) const override;
@@ -30,7 +31,7 @@ class HttpOrigin final : public Origin {
 };
 
 /// The names of files that a page links to in its own directory, in "href", and of directories: these end
-/// with a slash.
-std::vector<std::string> names_linked(std::string_view page);
+/// with a slash. `directory`: its path, by which some pages link to what is in it.
+std::vector<std::string> names_linked(std::string_view page, std::string_view directory = {});
 
 }  // namespace feedrate::formats

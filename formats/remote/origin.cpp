@@ -36,6 +36,10 @@ RemotePlace locate_http(Url url) {
   auto [directory, file] = split(url.path);
   file = percent_decoded(file);
   const std::string shown = without_secrets(url.text());
+  if (file.find('/') != std::string::npos || file.find('\0') != std::string::npos) {
+    fail(shown,
+         "names a file whose name holds a slash or a zero (%2F, %00), which no directory does");
+  }
   if (!file.empty() && file.find('{') == std::string::npos) {
     url.path = escaped(url.path);
     HttpRequest head{url.text()};

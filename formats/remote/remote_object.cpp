@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cerrno>
 #include <chrono>
+#include <new>
 
 #include "formats/base/error.h"
 #include "formats/base/pages.h"
@@ -39,7 +40,10 @@ RemoteObject::RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file
       process_(::getpid()),
       fetcher_(Fetcher::of_process(settings_.connections)) {
   const std::uint64_t size = file_.version.size;
-  if (size == 0) return;
+  if (size == 0) {
+    add_to_forks();
+    return;
+  }
   if (settings_.cache_dir) {
     auto directory = CacheDirectory::of_process(*settings_.cache_dir, settings_.cache_size);
     cache_ = std::make_unique<CachedObject>(
@@ -51,9 +55,11 @@ RemoteObject::RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file
     fail_errno(origin_->shown() + file_.name, join("cannot map ", size, " bytes"), errno);
   }
   map_ = {static_cast<const std::byte*>(at), size};
+  add_to_forks();
 }
 
 RemoteObject::~RemoteObject() {
+  remove_from_forks();
   if (process_ == ::getpid()) {
     fetcher_->forget(this);
   } else {
@@ -65,6 +71,18 @@ RemoteObject::~RemoteObject() {
 }
 
 std::uint64_t RemoteObject::version() const { return version_number(file_.version); }
+
+void RemoteObject::before_fork() {
+  mutex_.lock();
+  if (cache_ != nullptr) cache_->before_fork();
+}
+
+void RemoteObject::after_fork(bool is_child) {
+  if (cache_ != nullptr) cache_->after_fork();
+  // Threads that waited are not in the child, and their places in the condition would never be left.
+  if (is_child) new (&changed_) std::condition_variable;
+  mutex_.unlock();
+}
 
 // A forked process has no thread that fetches, so what was coming will not come.
 void RemoteObject::start_again_after_fork() {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/base/fork_mutex.h"
 #include "formats/io/late_bytes.h"
 #include "formats/remote/cache.h"
 #include "formats/remote/fetcher.h"
@@ -21,7 +22,7 @@
 namespace feedrate::formats {
 
 /// Any thread.
-class RemoteObject final : public LateBytes {
+class RemoteObject final : public LateBytes, ForkGuard {
  public:
   /// Takes addresses for the whole object, and no memory.
   RemoteObject(std::shared_ptr<const Origin> origin, RemoteFile file,
@@ -59,6 +60,8 @@ class RemoteObject final : public LateBytes {
     std::vector<Range> parts;  // that wait for it
   };
 
+  void before_fork() override;
+  void after_fork(bool is_child) override;
   Range range_of(Bytes part) const;
   Parts::iterator fetch(Range range, bool urgent);
   void begin(Parts::iterator part, bool urgent);

@@ -97,8 +97,12 @@ Listing S3Origin::list() const {
         name.remove_prefix(prefix_.size());
         listing.directories.emplace_back(name.substr(0, name.size() - 1));
       }
-      token = xml_text(page.child("NextContinuationToken"));
-      if (xml_text(page.child("IsTruncated")) != "true") token.clear();
+      const bool is_cut = xml_text(page.child("IsTruncated")) == "true";
+      const std::string next(is_cut ? xml_text(page.child("NextContinuationToken")) : "");
+      if (is_cut && (next.empty() || next == token)) {
+        throw Error("it is cut (IsTruncated), and has no new NextContinuationToken to go on from");
+      }
+      token = next;
     } catch (const Error& error) {
       fail(shown(), "the server's list cannot be read: ", error.what());
     }

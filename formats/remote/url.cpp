@@ -41,7 +41,7 @@ std::string without_secrets(std::string_view url) {
   if (scheme.empty()) return std::string(url);
   const std::string_view begin = url.substr(0, scheme.size() + after_scheme.size());
   std::string_view rest = url.substr(begin.size());
-  rest = rest.substr(0, rest.find_first_of("?#"));
+  if (scheme != "s3") rest = rest.substr(0, rest.find_first_of("?#"));
   const std::size_t user = rest.substr(0, rest.find('/')).rfind('@');
   if (user != std::string_view::npos) rest.remove_prefix(user + 1);
   return join(begin, rest);
@@ -57,8 +57,9 @@ Url parse_url(std::string_view text) {
   url.scheme = url_scheme(text);
   std::string_view rest =
       text.substr(std::min(text.size(), url.scheme.size() + after_scheme.size()));
-  rest = rest.substr(0, rest.find('#'));
-  if (const std::size_t query = rest.find('?'); query != std::string_view::npos) {
+  const bool has_parts = url.scheme != "s3";  // whose keys may hold any character
+  if (has_parts) rest = rest.substr(0, rest.find('#'));
+  if (const std::size_t query = rest.find('?'); has_parts && query != std::string_view::npos) {
     url.query = rest.substr(query + 1);
     rest = rest.substr(0, query);
   }

@@ -11,8 +11,8 @@ namespace feedrate::formats {
 /// directory may end in a colon: what is there is no URL.
 std::string url_scheme(std::string_view text);
 
-/// A URL without what may be secret: user and password, the query (a signature), a fragment. What is
-/// no URL is returned as it is.
+/// A URL without what may be secret: user and password, the query (a signature), a fragment. S3's have
+/// neither query nor fragment: a "?" belongs to the key. What is no URL is returned as it is.
 std::string without_secrets(std::string_view url);
 
 /// The parts of scheme://user:password@host:port/path?query, as they are written.

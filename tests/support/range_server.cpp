@@ -145,7 +145,10 @@ void RangeServer::serve(int connection) {
       if (faults_) fault = faults_(request);
     }
     if (fault.delay.count() != 0) std::this_thread::sleep_for(fault.delay);
-    if (fault.resets || !answer(connection, request, fault)) {
+    const bool is_whole = !fault.resets && answer(connection, request, fault);
+    if (!is_whole && fault.cut_head_after != ~std::size_t{})
+      return;  // an end as of a server that stops
+    if (!is_whole) {
       const linger at_once{1, 0};  // close() then resets the connection
       ::setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
       return;
@@ -173,8 +176,8 @@ bool RangeServer::answer(int connection, const ServedRequest& request, const Fau
   if (!fs::exists(path)) return send(connection, head_of(404, "", 0), "", fault);
   const std::string content = read_all(path);
   const std::string etag = fault.etag.empty() ? etag_of(path) : fault.etag;
-  std::string headers =
-      fault.headers + "ETag: " + etag + "\r\nContent-Type: application/octet-stream\r\n";
+  const std::string version = fault.states_no_version ? "" : "ETag: " + etag + "\r\n";
+  std::string headers = fault.headers + version + "Content-Type: application/octet-stream\r\n";
   const auto wanted = request.headers.find("if-match");
   if (wanted != request.headers.end() && wanted->second != etag && !fault.ignores_conditions) {
     return send(connection, head_of(412, headers, 0), "", fault);
@@ -198,14 +201,16 @@ bool RangeServer::answer(int connection, const ServedRequest& request, const Fau
 // False when the connection is to be broken.
 bool RangeServer::send(int connection, const std::string& head, const std::string& body,
                        const Fault& fault) {
-  const std::string whole = head + body.substr(0, fault.cut_after);
+  const bool cuts_head = fault.cut_head_after < head.size();
+  const std::string whole =
+      cuts_head ? head.substr(0, fault.cut_head_after) : head + body.substr(0, fault.cut_after);
   std::string_view rest = whole;
   while (!rest.empty()) {
     const ssize_t count = ::send(connection, rest.data(), rest.size(), MSG_NOSIGNAL);
     if (count <= 0) return false;
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
-  return fault.cut_after >= body.size();
+  return !cuts_head && fault.cut_after >= body.size();
 }
 
 }  // namespace feedrate::testing

@@ -31,6 +31,8 @@ struct Fault {
   bool resets = false;                     // breaks the connection without an answer
   std::chrono::milliseconds delay{0};      // before it is sent
   std::string etag = {};                   // in place of the file's
+  bool states_no_version = false;
+  std::size_t cut_head_after = ~std::size_t{};  // bytes of the headers, then the connection breaks
   bool ignores_conditions = false;
   bool ignores_ranges = false;
   bool says_200 = false;  // with the range asked for

@@ -153,6 +153,16 @@ TEST_F(UnitRemoteCache, another_version_is_another_object) {
   EXPECT_NE(read(), expected_);
 }
 
+TEST_F(UnitRemoteCache, a_weak_tag_tells_versions_of_one_second_apart) {
+  const auto directory = CacheDirectory::of_process(cache_.path(), 64 * mib);
+  ObjectVersion version{
+      .size = 3, .etag = "W/\"1\"", .last_modified = "Sat, 28 Nov 2026 00:00:00 GMT"};
+  EXPECT_TRUE(CachedObject(directory, "https://host/a", version).keep(0, as_bytes("abc")));
+  EXPECT_TRUE(CachedObject(directory, "https://host/a", version).has(0));
+  version.etag = "W/\"2\"";
+  EXPECT_FALSE(CachedObject(directory, "https://host/a", version).has(0));
+}
+
 TEST_F(UnitRemoteCache, processes_share_it) {
   std::vector<pid_t> children;
   for (int i = 0; i < 4; ++i) {

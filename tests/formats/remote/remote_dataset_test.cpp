@@ -16,6 +16,7 @@
 #include "formats/io/late_bytes.h"
 #include "formats/remote/fetcher.h"
 #include "formats/remote/stand_in.h"
+#include "formats/sidecar.h"
 #include "formats/verify/verify.h"
 #include "tests/formats/remote/remote_fixture.h"
 
@@ -156,6 +157,58 @@ TEST_F(UnitRemote, so_it_is_when_the_server_ignores_conditions) {
                {url("set/data.rec"), "was changed while it was being read", "found \"other\""});
 }
 
+TEST_F(UnitRemote, a_range_of_no_stated_version_is_refused) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  server_.set_faults([](const ServedRequest& request) {
+    return Fault{.states_no_version = request.headers.contains("range"),
+                 .ignores_conditions = true};
+  });
+  expect_error([&] { digests_of(*dataset); },
+               {"data.rec", "no longer says which version it sends"});
+}
+
+// libcurl takes headers that end early for all of them.
+TEST_F(UnitRemote, answers_that_are_cut_within_their_headers_are_asked_for_again) {
+  write("recordio");
+  for (const bool refuses_head : {false, true}) {
+    if (refuses_head) server_.refuse_head();
+    for (std::size_t cut = 1; cut < 200; cut += 9) {
+      std::atomic<bool> cuts{true};
+      server_.set_faults([&](const ServedRequest& request) {
+        const bool is_file = !request.path.ends_with('/') && request.path != "/set";
+        return is_file && cuts.exchange(false) ? Fault{.cut_head_after = cut} : Fault{};
+      });
+      const auto dataset = open_dataset(url());
+      cuts = true;
+      ASSERT_EQ(digests_of(*dataset), local()) << cut << refuses_head;
+    }
+  }
+}
+
+TEST_F(UnitRemote, nothing_that_a_server_lists_is_left_out) {
+  write("webdataset");
+  const std::string file = open_dataset(root_ / "set")->place(0).file.filename().string();
+  fs::remove(root_ / "set" / sidecar_name);
+  fs::path next = root_ / "set" / file;
+  next.replace_filename(std::string(file).replace(file.find("000000"), 6, "000001"));
+  fs::copy_file(root_ / "set" / file, next);
+  server_.set_faults([&](const ServedRequest& request) {
+    return request.path.ends_with(next.filename().string()) ? Fault{.status = 403} : Fault{};
+  });
+  expect_error([&] { (void)open_dataset(url()); },
+               {url("set/" + next.filename().string()), "is in the server's list, but ", "403"});
+}
+
+TEST_F(UnitRemote, columns_behind_a_url_are_not_the_servers) {
+  write("recordio");
+  expect_error([&] { (void)open_dataset(url("set/data.rec?label=fine")); },
+               {"data.rec?label=fine"});
+  for (const ServedRequest& request : server_.requests()) {
+    EXPECT_EQ(request.path.find('?'), std::string::npos) << request.path;
+  }
+}
+
 TEST_F(UnitRemote, a_range_that_comes_as_200_is_taken_when_it_has_its_length) {
   write("recordio");
   const auto dataset = open_dataset(url());
@@ -278,6 +331,34 @@ TEST_F(UnitRemote, a_forked_process_reads_on) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_EQ(digests_of(*dataset), expected);
+}
+
+TEST_F(UnitRemote, children_read_whatever_their_parents_threads_are_doing) {
+  write("recordio");
+  const std::vector<std::string> expected = local();
+  const TempDirectory cache;
+  RemoteSettings cached;
+  cached.cache_dir = cache.path().string();
+  for (const RemoteSettings& settings : {RemoteSettings{}, cached}) {
+    const auto dataset = open_dataset(url(), settings);
+    std::atomic<bool> stop{false};
+    std::jthread reader([&] {
+      while (!stop) (void)digests_of(*dataset, 2);
+    });
+    for (int round = 0; round < 20; ++round) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::alarm(60);  // ends a child that waits for ever
+        const bool reads = digests_of(*dataset) == expected;
+        ::_exit(reads && digests_of(*open_dataset(url(), settings)) == expected ? 0 : 1);
+      }
+      int status = 0;
+      EXPECT_EQ(::waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0) << round;
+      if (status != 0) break;
+    }
+    stop = true;
+  }
 }
 
 TEST_F(UnitRemote, nothing_is_left_in_the_temporary_directory) {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
+#include "formats/remote/aws_credentials.h"
+#include "formats/remote_dataset.h"
 #include "tests/formats/remote/remote_fixture.h"
 
 namespace feedrate::formats {
@@ -38,8 +41,7 @@ class UnitRemoteS3 : public UnitRemote {
                   "</ETag></Contents>";
         }
         if (!second) {
-          page +=
-              "<IsTruncated>true</IsTruncated><NextContinuationToken>more</NextContinuationToken>";
+          page += join("<IsTruncated>true</IsTruncated>", token_);
         }
       }
       if (request.path.find("prefix=tree/") != std::string::npos) {
@@ -58,6 +60,7 @@ class UnitRemoteS3 : public UnitRemote {
   // The server keeps buckets as directories beside the root's "set".
   std::string bucket() const { return "s3://."; }
 
+  std::string token_ = "<NextContinuationToken>more</NextContinuationToken>";
   std::string etag_in_list_ = "&quot;v1&quot;";
 };
 
@@ -72,6 +75,48 @@ TEST_F(UnitRemoteS3, a_list_may_leave_out_the_quotes_of_an_etag) {
   write("recordio");
   etag_in_list_ = "v1";
   EXPECT_EQ(digests_of(*open_dataset(bucket() + "/set/"), 2), local());
+}
+
+TEST_F(UnitRemoteS3, a_list_that_cannot_be_read_to_its_end_is_refused) {
+  write("recordio");
+  token_.clear();
+  expect_error([&] { (void)open_dataset(bucket() + "/set/"); },
+               {"s3://./set/", "cannot be read: it is cut (IsTruncated)"});
+}
+
+TEST_F(UnitRemoteS3, credentials_are_those_that_are_named_and_no_others) {
+  ::unsetenv("AWS_ACCESS_KEY_ID");
+  ::unsetenv("AWS_SECRET_ACCESS_KEY");
+  const std::string config = (root_ / "config").string();
+  std::ofstream(config) << "[profile other]\nrole_arn = arn:aws:iam::1:role/x\n";
+  ::setenv("AWS_CONFIG_FILE", config.c_str(), 1);
+  ::setenv("AWS_SHARED_CREDENTIALS_FILE", (root_ / "none").c_str(), 1);
+  ::setenv("AWS_PROFILE", "absent", 1);
+  expect_error([] { (void)find_aws_credentials(); }, {"AWS_PROFILE names the profile absent"});
+  ::setenv("AWS_PROFILE", "other", 1);
+  expect_error([] { (void)find_aws_credentials(); }, {"other has a role_arn, which is not read"});
+  for (const char* name : {"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_PROFILE"}) {
+    ::unsetenv(name);
+  }
+}
+
+TEST_F(UnitRemoteS3, an_instance_answers_soon_or_is_not_asked_again) {
+  ::unsetenv("AWS_ACCESS_KEY_ID");
+  ::unsetenv("AWS_SECRET_ACCESS_KEY");
+  ::setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", server_.url().c_str(), 1);
+  const std::string home = root_.path();
+  ::setenv("AWS_CONFIG_FILE", (home + "/none").c_str(), 1);
+  ::setenv("AWS_SHARED_CREDENTIALS_FILE", (home + "/none").c_str(), 1);
+  server_.set_faults([](const ServedRequest& request) {
+    return request.method == "PUT" ? Fault{.status = 200, .body = "token"} : Fault{.status = 404};
+  });
+  EXPECT_TRUE(find_aws_credentials().anonymous());  // it has no role
+  server_.set_faults([](const ServedRequest&) { return Fault{.status = 503}; });
+  expect_error([] { (void)find_aws_credentials(); }, {"the instance's metadata", "asked 3 times"});
+  for (const char* name :
+       {"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_SERVICE_ENDPOINT"}) {
+    ::unsetenv(name);
+  }
 }
 
 TEST_F(UnitRemoteS3, a_folder_of_classes_is_refused_with_the_reason) {

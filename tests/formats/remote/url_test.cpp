@@ -38,6 +38,13 @@ TEST(UnitUrl, secrets_are_left_out) {
   EXPECT_EQ(without_secrets("data/a?image=x"), "data/a?image=x");
 }
 
+TEST(UnitUrl, a_key_of_s3_holds_any_character) {
+  const Url url = parse_url("s3://bucket/a?b#c/d");
+  EXPECT_EQ(url.path, "/a?b#c/d");
+  EXPECT_EQ(url.query, "");
+  EXPECT_EQ(without_secrets("s3://bucket/a?b#c/d"), "s3://bucket/a?b#c/d");
+}
+
 TEST(UnitUrl, bytes_are_encoded_and_decoded) {
   EXPECT_EQ(percent_encoded("a b/ü~"), "a%20b%2F%C3%BC~");
   EXPECT_EQ(percent_encoded("a b/c", true), "a%20b/c");
@@ -53,6 +60,16 @@ TEST(UnitUrl, the_links_of_a_page_are_names_of_its_own_directory) {
       "<a href=\"./d.tar\">d</a><a href=";
   EXPECT_EQ(names_linked(page),
             (std::vector<std::string>{"a.tar", "b c.tar", "d.tar", "sub/", "t&t.tar"}));
+}
+
+TEST(UnitUrl, links_may_hold_entities_or_the_whole_path) {
+  const std::string page =
+      "<a href=\"a&#43;1.tar\">a</a><a href='&#x62;&apos;&#228;.tar'>b</a><a "
+      "href=\"/d/c.tar\">c</a>"
+      "<a href=\"/d/sub/\">s</a><a href=\"/d/\">d</a><a href=\"/e/x.tar\">x</a>"
+      "<a href=\"&amp;#43;&lost.tar\">y</a>";
+  EXPECT_EQ(names_linked(page, "/d/"),
+            (std::vector<std::string>{"&", "a+1.tar", "b'ä.tar", "c.tar", "sub/"}));
 }
 
 }  // namespace

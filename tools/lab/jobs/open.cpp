@@ -1,6 +1,8 @@
 #include "tools/lab/jobs/open.h"
 
 #include <cstdlib>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "tools/console/advised_error.h"
@@ -18,6 +20,20 @@ using namespace loader;
 using namespace trainer;
 
 namespace {
+
+/// Throws Error where a class of `trained` has another number in `other`: a folder or texts that lack a
+/// class number the others without it, and nothing else would tell.
+void expect_same_numbers(const DatasetInfo& trained, const DatasetInfo& other) {
+  std::unordered_map<std::string_view, std::size_t> numbers;
+  for (const std::string& name : trained.class_names.names) numbers.emplace(name, numbers.size());
+  const std::vector<std::string>& names = other.class_names.names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto found = numbers.find(names[i]);
+    if (found == numbers.end() || found->second == i) continue;
+    fail(other.path, "class ", i, " is '", names[i], "', but in ", trained.path.string(),
+         " that is class ", found->second, ": one of them lacks a class");
+  }
+}
 
 /// Refuses before the training what would fail behind it.
 std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const Opened& opened,
@@ -39,6 +55,7 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const O
     fail(path, "has ", classes, " classes, but ", request.model.network, " is trained on ",
          trained);
   }
+  expect_same_numbers(opened.dataset->info(), dataset->info());
   return dataset;
 }
 

@@ -282,6 +282,33 @@ TEST_F(CommandsTrain, images_of_more_classes_to_validate_with_are_refused_before
   EXPECT_FALSE(std::filesystem::exists(at("unmade")));
 }
 
+TEST_F(CommandsTrain, classes_to_validate_with_that_are_numbered_otherwise_are_refused) {
+  run({"convert", "mnist", at("archives"), "--to", "folder", "--limit", "1", "--out", at("one")});
+  std::filesystem::path image;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(at("one"))) {
+    if (entry.path().extension() == ".png") image = entry.path();
+  }
+  const auto folder_of = [&](const std::string& name, const std::vector<std::string>& classes) {
+    for (const std::string& one : classes) {
+      std::filesystem::create_directories(at(name) + "/" + one);
+      std::filesystem::copy_file(image, at(name) + "/" + one + "/0.png");
+    }
+  };
+  folder_of("three", {"ant", "bee", "cat"});
+  folder_of("first_two", {"ant", "bee"});
+  folder_of("last_two", {"bee", "cat"});
+  const auto train_with = [&](const std::string& val) {
+    return feedrate({"train", at("three"), "--network", "lenet", "--batch", "3", "--steps", "1",
+                     "--val", at(val)});
+  };
+  EXPECT_EQ(train_with("first_two").code, exit_done);
+  const Said said = train_with("last_two");
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("last_two: class 0 is 'bee', but in "), std::string::npos)
+      << said.errors;
+  EXPECT_NE(said.errors.find("three that is class 1"), std::string::npos) << said.errors;
+}
+
 TEST_F(CommandsTrain, warns_of_a_loss_that_runs_away) {
   const Said said =
       feedrate({"train", at("lmdb"), "--network", "lenet", "--lr", "100", "--steps", "2"});

@@ -4,10 +4,10 @@
 #include "converters/imagenet/devkit.h"
 #include "converters/imagenet/imagenet_classes.h"
 #include "converters/synths/made_imagenet.h"
+#include "converters/synths/made_tar.h"
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 #include "formats/io/gzip.h"
-#include "formats/io/tar_writer.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -21,14 +21,12 @@ void write_devkit(const std::filesystem::path& file, std::span<const std::int32_
   for (const std::int32_t label : val_labels) {
     ground_truth += join(imagenet_id_of_label(label), '\n');
   }
-  GzipFile gzip(file);
-  TarWriter tar(gzip);
-  const std::string folder = "ILSVRC2012_devkit_t12/";
-  tar.add(folder + "readme.txt",
-          as_bytes("Made by feedrate synth: drawings in the packaging of ILSVRC2012.\n"));
-  tar.add(folder + "data/ILSVRC2012_validation_ground_truth.txt", as_bytes(ground_truth));
-  tar.finish();
-  gzip.close();
+  write_made_tar<GzipFile>(file, [&](auto& tar) {
+    const std::string folder = "ILSVRC2012_devkit_t12/";
+    tar.add(folder + "readme.txt",
+            as_bytes("Made by feedrate synth: drawings in the packaging of ILSVRC2012.\n"));
+    tar.add(folder + "data/ILSVRC2012_validation_ground_truth.txt", as_bytes(ground_truth));
+  });
 }
 
 struct BufferSink {
@@ -38,35 +36,27 @@ struct BufferSink {
 
 // A tar that holds a tar for each class.
 void make_train(const std::filesystem::path& path, MadeImagenet& made) {
-  OutputFile file(path);
-  TarWriter tar(file);
-  std::uint64_t first = 0;
-  for (unsigned label = 0; label < imagenet_classes; ++label) {
-    const std::uint64_t last = first + made.train_images()[label];
-    if (first == last) continue;
-    const std::string& wnid = imagenet_wnids()[label];
-    BufferSink sink;
-    TarWriter class_tar(sink);
-    made.make_train(label, first, last, [&](std::uint64_t i, Bytes jpeg) {
-      class_tar.add(join(wnid, "_", i, ".JPEG"), jpeg);
-    });
-    class_tar.finish();
-    tar.add(wnid + ".tar", sink.bytes);
-    first = last;
-  }
-  tar.finish();
-  file.close();
+  write_made_tar<OutputFile>(path, [&](auto& tar) {
+    for (const MadeImagenet::Class& one : made.train_classes()) {
+      const std::string& wnid = imagenet_wnids()[one.label];
+      BufferSink sink;
+      TarWriter class_tar(sink);
+      made.make_train(one, [&](std::uint64_t i, Bytes jpeg) {
+        class_tar.add(join(wnid, "_", i, ".JPEG"), jpeg);
+      });
+      class_tar.finish();
+      tar.add(wnid + ".tar", sink.bytes);
+    }
+  });
 }
 
 // In random order, like the published tar.
 void make_val(const std::filesystem::path& path, MadeImagenet& made) {
-  OutputFile file(path);
-  TarWriter tar(file);
-  made.make_val(made.val_numbers(), [&](std::uint64_t i, Bytes jpeg) {
-    tar.add(join(MadeImagenet::val_name(made.val_numbers()[i]), ".JPEG"), jpeg);
+  write_made_tar<OutputFile>(path, [&](auto& tar) {
+    made.make_val(made.val_numbers(), [&](std::uint64_t i, Bytes jpeg) {
+      tar.add(join(MadeImagenet::val_name(made.val_numbers()[i]), ".JPEG"), jpeg);
+    });
   });
-  tar.finish();
-  file.close();
 }
 
 void make_imagenet(const std::filesystem::path& directory, MadeImages& images) {

@@ -31,16 +31,13 @@ void make_kaggle_test(ZipWriter& zip, std::uint64_t seed) {
 // Returns LOC_train_solution.csv.
 std::string make_kaggle_train(ZipWriter& zip, MadeImagenet& made) {
   std::string list(solution_header);
-  std::uint64_t first = 0;
-  for (unsigned label = 0; label < imagenet_classes; ++label) {
-    const std::uint64_t last = first + made.train_images()[label];
-    const std::string& wnid = imagenet_wnids()[label];
-    made.make_train(label, first, last, [&](std::uint64_t i, Bytes jpeg) {
+  for (const MadeImagenet::Class& one : made.train_classes()) {
+    const std::string& wnid = imagenet_wnids()[one.label];
+    made.make_train(one, [&](std::uint64_t i, Bytes jpeg) {
       const std::string name = join(wnid, "_", i);
       zip.add(join(kaggle_data, "train/", wnid, "/", name, ".JPEG"), jpeg);
       list += solution(name, wnid);
     });
-    first = last;
   }
   return list;
 }

@@ -1,10 +1,9 @@
 #include <string>
 
 #include "converters/synths/made_folder.h"
-#include "converters/synths/made_imagenet.h"
+#include "converters/synths/made_tar.h"
 #include "formats/base/error.h"
 #include "formats/io/gzip.h"
-#include "formats/io/tar_writer.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -16,24 +15,21 @@ constexpr std::string_view ten_wnids[] = {"n01440764", "n02102040", "n02979186",
                                           "n03445777", "n03888257"};
 
 void make_imagenette(const std::filesystem::path& directory, MadeImages& images) {
-  GzipFile file(directory / "imagenette2.tgz");
-  TarWriter tar(file);
   const unsigned classes = made_classes(images, std::size(ten_wnids));
   std::string list = "path,noisy_labels_0,is_valid\n";
-  for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
-    const bool valid = split == MadeSplit::test;
-    make_folder(images, split,
-                {classes, [](unsigned look, Draws draws) { return draw_photograph(look, draws); },
-                 [&](unsigned label, std::uint64_t number, Bytes jpeg) {
-                   const std::string path = join(valid ? "val/" : "train/", ten_wnids[label], "/",
-                                                 ten_wnids[label], "_", number, ".JPEG");
-                   tar.add("imagenette2/" + path, jpeg);
-                   list += join(path, ",", ten_wnids[label], valid ? ",True\n" : ",False\n");
-                 }});
-  }
-  tar.add("imagenette2/noisy_imagenette.csv", as_bytes(list));
-  tar.finish();
-  file.close();
+  write_made_tar<GzipFile>(directory / "imagenette2.tgz", [&](auto& tar) {
+    for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
+      const bool valid = split == MadeSplit::test;
+      make_photographs(images, split, classes,
+                       [&](unsigned label, std::uint64_t number, Bytes jpeg) {
+                         const std::string path = join(valid ? "val/" : "train/", ten_wnids[label],
+                                                       "/", ten_wnids[label], "_", number, ".JPEG");
+                         tar.add("imagenette2/" + path, jpeg);
+                         list += join(path, ",", ten_wnids[label], valid ? ",True\n" : ",False\n");
+                       });
+    }
+    tar.add("imagenette2/noisy_imagenette.csv", as_bytes(list));
+  });
 }
 
 const Synth imagenette_row("imagenette",

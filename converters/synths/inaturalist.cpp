@@ -2,11 +2,10 @@
 #include <string>
 
 #include "converters/synths/made_folder.h"
-#include "converters/synths/made_imagenet.h"
+#include "converters/synths/made_tar.h"
 #include "formats/base/error.h"
 #include "formats/digests/digest.h"
 #include "formats/io/gzip.h"
-#include "formats/io/tar_writer.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -29,18 +28,15 @@ void make_inaturalist(const std::filesystem::path& directory, MadeImages& images
   const unsigned classes = made_classes(images, species);
   for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
     const std::string root = split == MadeSplit::train ? "train" : "val";
-    GzipFile file(directory / (root + ".tar.gz"));
-    TarWriter tar(file);
-    make_folder(images, split,
-                {classes, [](unsigned look, Draws draws) { return draw_photograph(look, draws); },
-                 [&](unsigned label, std::uint64_t number, Bytes jpeg) {
-                   tar.add(join(root, "/", std::to_string(100'000 + label).substr(1),
-                                "_Animalia_Picta_Formalia_", name_of_class(label, classes), "/",
-                                any_name(images.seed(), split, number), ".jpg"),
-                           jpeg);
-                 }});
-    tar.finish();
-    file.close();
+    write_made_tar<GzipFile>(directory / (root + ".tar.gz"), [&](auto& tar) {
+      make_photographs(images, split, classes,
+                       [&](unsigned label, std::uint64_t number, Bytes jpeg) {
+                         tar.add(join(root, "/", std::to_string(100'000 + label).substr(1),
+                                      "_Animalia_Picta_Formalia_", name_of_class(label, classes),
+                                      "/", any_name(images.seed(), split, number), ".jpg"),
+                                 jpeg);
+                       });
+    });
   }
 }
 

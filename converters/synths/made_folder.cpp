@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "converters/synths/made_imagenet.h"
 #include "converters/synths/scenes.h"
 #include "formats/base/error.h"
 
@@ -31,6 +32,12 @@ void make_folder(MadeImages& images, MadeSplit split, const MadeFolder& folder) 
         [&](std::uint64_t, Draws draws) { return folder.draw(look, draws); },
         [&](std::uint64_t number, Bytes jpeg) { folder.take(label, number, jpeg); });
   }
+}
+
+void make_photographs(MadeImages& images, MadeSplit split, unsigned classes,
+                      const TakeOfClass& take) {
+  const auto draw = [](unsigned look, Draws draws) { return draw_photograph(look, draws); };
+  make_folder(images, split, {classes, draw, take});
 }
 
 }  // namespace feedrate::converters

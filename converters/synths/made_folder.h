@@ -17,15 +17,20 @@ unsigned look_of_class(unsigned label, unsigned classes);
 /// What its images show, for a name: "square_500".
 std::string name_of_class(unsigned label, unsigned classes);
 
+/// Takes an image and its number in the split, from 0.
+using TakeOfClass = std::function<void(unsigned label, std::uint64_t number, formats::Bytes jpeg)>;
+
 struct MadeFolder {
   unsigned classes = 0;
   /// An image of a look.
   std::function<formats::Buffer(unsigned look, Draws draws)> draw;
-  /// Takes an image and its number in the split, from 0.
-  std::function<void(unsigned label, std::uint64_t number, formats::Bytes jpeg)> take;
+  TakeOfClass take;
 };
 
 /// Makes all images of a split, class by class, about as many of each.
 void make_folder(MadeImages& images, MadeSplit split, const MadeFolder& folder);
+/// The same of images that are drawn like ImageNet's photographs.
+void make_photographs(MadeImages& images, MadeSplit split, unsigned classes,
+                      const TakeOfClass& take);
 
 }  // namespace feedrate::converters

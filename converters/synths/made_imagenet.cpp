@@ -5,6 +5,7 @@
 
 #include "converters/imagenet/devkit.h"
 #include "converters/imagenet/imagenet_classes.h"
+#include "converters/synths/made_folder.h"
 #include "converters/synths/scenes.h"
 #include "formats/base/error.h"
 #include "formats/codec.h"
@@ -47,17 +48,16 @@ Buffer draw_photograph(unsigned label, Shape shape, Draws draws) {
   return draw_jpeg(label, shape, draws);
 }
 
-MadeImagenet::MadeImagenet(MadeImages& images) : images_(images), train_images_(imagenet_classes) {
-  constexpr std::uint64_t images_per_class = 50;
+MadeImagenet::MadeImagenet(MadeImages& images) : images_(images) {
   const std::uint64_t train = images.count(MadeSplit::train), val = images.count(MadeSplit::test);
-  const auto classes = std::clamp<std::uint64_t>(
-      train / images_per_class, std::min<std::uint64_t>(train, 2), imagenet_classes);
-  for (std::uint64_t i = 0; i < classes; ++i) {
-    train_images_[i * imagenet_classes / classes] = train * (i + 1) / classes - train * i / classes;
+  const unsigned classes = made_classes(images, imagenet_classes);
+  for (unsigned i = 0; i < classes; ++i) {
+    train_classes_.push_back({.label = static_cast<unsigned>(i * imagenet_classes / classes),
+                              .first = train * i / classes,
+                              .last = train * (i + 1) / classes});
   }
   for (std::uint64_t i = 0; i < imagenet_val_images; ++i) {
-    const std::uint64_t any =
-        below(random_bits(images.seed(), i), static_cast<std::uint32_t>(classes));
+    const std::uint64_t any = below(random_bits(images.seed(), i), classes);
     val_labels_.push_back(static_cast<std::int32_t>(any * imagenet_classes / classes));
   }
   if (val == imagenet_val_images) val_labels_.front() = published_label_of_first;
@@ -72,11 +72,10 @@ std::string MadeImagenet::val_name(std::uint64_t number) {
   return join("ILSVRC2012_val_", std::to_string(100'000'000 + number).substr(1));
 }
 
-void MadeImagenet::make_train(unsigned label, std::uint64_t first, std::uint64_t last,
-                              const MadeImages::Take& take) {
+void MadeImagenet::make_train(const Class& one, const MadeImages::Take& take) {
   images_.make(
-      MadeSplit::train, first, last,
-      [&](std::uint64_t, Draws draws) { return draw_photograph(label, draws); }, take);
+      MadeSplit::train, one.first, one.last,
+      [&](std::uint64_t, Draws draws) { return draw_photograph(one.label, draws); }, take);
 }
 
 void MadeImagenet::make_val(const std::vector<std::uint64_t>& numbers,

@@ -19,8 +19,15 @@ class MadeImagenet {
  public:
   explicit MadeImagenet(MadeImages& images);
 
-  /// How many training images each label has. Labels without any are no classes.
-  const std::vector<std::uint64_t>& train_images() const { return train_images_; }
+  /// A label that has training images, from number `first` to `last` - 1.
+  struct Class {
+    unsigned label = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
+
+  /// In the order of the labels.
+  const std::vector<Class>& train_classes() const { return train_classes_; }
   /// The label of each of the 50,000 validation images.
   const std::vector<std::int32_t>& val_labels() const { return val_labels_; }
   /// Numbers of the validation images that are made, from 1, in random order.
@@ -29,15 +36,14 @@ class MadeImagenet {
   /// "ILSVRC2012_val_00000001"
   static std::string val_name(std::uint64_t number);
 
-  /// Makes the training images [first, last), which are of one label.
-  void make_train(unsigned label, std::uint64_t first, std::uint64_t last,
-                  const MadeImages::Take& take);
+  /// Makes the training images of a class.
+  void make_train(const Class& one, const MadeImages::Take& take);
   /// Makes the validation images of these numbers, which are those of val_numbers() in any order.
   void make_val(const std::vector<std::uint64_t>& numbers, const MadeImages::Take& take);
 
  private:
   MadeImages& images_;
-  std::vector<std::uint64_t> train_images_;
+  std::vector<Class> train_classes_;
   std::vector<std::int32_t> val_labels_;
   std::vector<std::uint64_t> val_numbers_;
 };

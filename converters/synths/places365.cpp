@@ -2,9 +2,9 @@
 
 #include "converters/synths/made_folder.h"
 #include "converters/synths/made_imagenet.h"
+#include "converters/synths/made_tar.h"
 #include "formats/base/error.h"
 #include "formats/io/file.h"
-#include "formats/io/tar_writer.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -19,27 +19,25 @@ std::string eight_digits(std::uint64_t number) {
 }
 
 void make_places365(const std::filesystem::path& directory, MadeImages& images) {
-  OutputFile file(directory / "places365standard_easyformat.tar");
-  TarWriter tar(file);
   const unsigned classes = made_classes(images, place_classes);
-  for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
-    const bool train = split == MadeSplit::train;
-    std::string list;
-    make_folder(
-        images, split,
-        {classes,
-         [](unsigned look, Draws draws) { return draw_photograph(look, easy_format, draws); },
-         [&](unsigned label, std::uint64_t number, Bytes jpeg) {
-           const std::string path =
-               join(train ? "train/" : "val/", name_of_class(label, classes), "/",
-                    train ? "" : "Places365_val_", eight_digits(number + 1), ".jpg");
-           tar.add("places365_standard/" + path, jpeg);
-           list += path + '\n';
-         }});
-    tar.add(train ? "places365_standard/train.txt" : "places365_standard/val.txt", as_bytes(list));
-  }
-  tar.finish();
-  file.close();
+  const auto draw = [](unsigned look, Draws draws) {
+    return draw_photograph(look, easy_format, draws);
+  };
+  write_made_tar<OutputFile>(directory / "places365standard_easyformat.tar", [&](auto& tar) {
+    for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
+      const std::string root = split == MadeSplit::train ? "train" : "val";
+      const std::string_view prefix = split == MadeSplit::train ? "" : "Places365_val_";
+      std::string list;
+      const auto take = [&](unsigned label, std::uint64_t number, Bytes jpeg) {
+        const std::string path = join(root, "/", name_of_class(label, classes), "/", prefix,
+                                      eight_digits(number + 1), ".jpg");
+        tar.add("places365_standard/" + path, jpeg);
+        list += path + '\n';
+      };
+      make_folder(images, split, {classes, draw, take});
+      tar.add(join("places365_standard/", root, ".txt"), as_bytes(list));
+    }
+  });
 }
 
 const Synth places365_row("places365",

@@ -37,13 +37,14 @@ void unpack(const MdsShard& shard, Buffer& into) {
 class PackedMdsStream final : public SampleStream {
  public:
   explicit PackedMdsStream(const fs::path& path)
-      : wishes_(split_column_wishes(path).second), shards_(read_mds_index(mds_directory(path))) {
+      : shards_(read_mds_index(mds_directory(path))),
+        roles_(choose_mds_columns(shards_, split_column_wishes(path).second)) {
     for (const MdsShard& shard : shards_) info_.size += shard.samples;
     if (info_.size == 0) fail(path, "holds no samples");
+    if (roles_.front().text_labels) find_classes();
     open_next();
     const std::vector<MdsColumn>& columns = shards_.front().columns;
-    if (columns[choose_mds_columns(columns, wishes_).image].encoding == "pil")
-      info_.codec = &raw_codec;
+    if (columns[roles_.front().image].encoding == "pil") info_.codec = &raw_codec;
   }
 
   const StreamInfo& info() const override { return info_; }
@@ -61,24 +62,37 @@ class PackedMdsStream final : public SampleStream {
 
  private:
   void open_next() {
-    const MdsShard& shard = shards_[shard_++];
+    const MdsShard& shard = shards_[shard_];
+    const MdsRoles& roles = roles_[shard_++];
     samples_.reset();
     file_.reset();
     if (shard.packed.empty()) {
       file_.emplace(shard.file);
-      samples_.emplace(shard, file_->bytes(), wishes_);
+      samples_.emplace(shard, file_->bytes(), roles);
     } else {
       unpack(shard, unpacked_);
-      samples_.emplace(shard, unpacked_, wishes_);
+      samples_.emplace(shard, unpacked_, roles);
     }
     number_ = 0;
+  }
+
+  // Unpacks every shard once more: the last label may be of a class that comes first.
+  void find_classes() {
+    while (shard_ < shards_.size()) {
+      open_next();
+      samples_->add_classes(classes_);
+    }
+    shard_ = 0;
+    classes_.number();
+    info_.class_names = classes_.names();
+    info_.classes = classes_.count();
   }
 
   bool read(std::uint64_t number, Sample& sample) {
     problem_.clear();
     forget_failed_late_bytes();
     try {
-      sample = samples_->read(number);
+      sample = samples_->read(number, classes_);
       return true;
     } catch (const Error& error) {
       if (late_bytes_failed()) throw;
@@ -89,8 +103,9 @@ class PackedMdsStream final : public SampleStream {
     }
   }
 
-  ColumnWishes wishes_;
   std::vector<MdsShard> shards_;
+  std::vector<MdsRoles> roles_;  // of each
+  TextClasses classes_;          // where labels are text
   StreamInfo info_;
   std::size_t shard_ = 0;  // of the next
   Buffer unpacked_;

@@ -49,29 +49,35 @@ std::size_t choose_column(std::span<const TableColumn> columns, const ColumnRole
   const auto place = [&](const auto column) {
     return static_cast<std::size_t>(column - columns.begin());
   };
-  const auto named = [&](std::string_view name) {
+  const auto named = [&](std::string_view name, Fit least) {
     return std::ranges::find_if(
-        columns, [&](const TableColumn& one) { return one.fits && one.name == name; });
+        columns, [&](const TableColumn& one) { return one.fit >= least && one.name == name; });
   };
   const std::string how =
       join("; behind the path, ?", role.name, "=COLUMN names it. It has ", list_of(columns));
   if (!wish.empty()) {
-    if (const auto at = named(wish); at != columns.end()) return place(at);
+    if (const auto at = named(wish, Fit::by_name); at != columns.end()) return place(at);
     throw Error(join("has no column '", wish, "' of ", role.what, how));
   }
-  for (const std::string_view usual : role.usual) {
-    if (const auto at = named(usual); at != columns.end()) return place(at);
+  for (const Fit least : {Fit::yes, Fit::by_name}) {
+    for (const std::string_view usual : role.usual) {
+      if (const auto at = named(usual, least); at != columns.end()) return place(at);
+    }
   }
-  // A column of numbers beside a label that is text would be taken for it.
+  // A column of numbers beside a label of another kind would be taken for it.
   for (const TableColumn& column : columns) {
     if (std::ranges::find(role.usual, column.name) != role.usual.end()) {
       throw Error(join("has a column '", column.name, "', but not of ", role.what, how));
     }
   }
-  const auto only = std::ranges::find_if(columns, &TableColumn::fits);
-  const auto fitting = std::ranges::count_if(columns, &TableColumn::fits);
+  const auto only = std::ranges::find(columns, Fit::yes, &TableColumn::fit);
+  const auto fitting = std::ranges::count(columns, Fit::yes, &TableColumn::fit);
   if (fitting == 1) return place(only);
-  throw Error(join("has ", fitting == 0 ? "no column" : "several columns", " of ", role.what, how));
+  const bool perhaps = std::ranges::find(columns, Fit::by_name, &TableColumn::fit) != columns.end();
+  const std::string_view found = fitting > 0 ? "several columns"
+                                 : perhaps   ? "no column that is surely one"
+                                             : "no column";
+  throw Error(join("has ", found, " of ", role.what, how));
 }
 
 }  // namespace feedrate::formats

@@ -2,6 +2,7 @@
 // The columns of a table that a path asks for, behind a question mark, and the choice among those that there are:
 // "train.parquet?label=fine_label&image=img", "data/mds?label=class".
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -24,10 +25,17 @@ std::pair<std::filesystem::path, ColumnWishes> split_column_wishes(
 /// The same path, whatever the wishes are.
 std::filesystem::path without_column_wishes(const std::filesystem::path& path);
 
+/// Whether a column can fill a role.
+enum class Fit : std::uint8_t {
+  no,
+  by_name,  // if it has a usual name or is wished for: text may be anything
+  yes,
+};
+
 struct TableColumn {
   std::string name;   // by which it is wished for
   std::string shown;  // "fine_label (int64)"
-  bool fits = false;  // the role that is to be filled
+  Fit fit = Fit::no;  // of the role that is to be filled
 };
 
 struct ColumnRole {
@@ -36,7 +44,8 @@ struct ColumnRole {
   std::vector<std::string_view> usual;  // names, the most usual first
 };
 
-/// The place of the column that is wished for or, without a wish, has a usual name, or is the only one that fits.
+/// The place of the column that is wished for or, without a wish, has a usual name, those that surely fit
+/// first, or is the only one that surely fits.
 /// Throws Error, which lists the columns and says how to name one, where there is none or it cannot be told.
 std::size_t choose_column(std::span<const TableColumn> columns, const ColumnRole& role,
                           const std::string& wish);

@@ -7,6 +7,7 @@ Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 o
 label, shape and pixels, computed here from what the library returned.
 """
 import io
+import json
 import pathlib
 import subprocess
 import sys
@@ -61,6 +62,25 @@ def read_compressed(directory, encoding, compression, converted):
     equal(verified(directory), expected, f"digest of {encoding}, {compression}, unpacked")
 
 
+def read_texts(directory, converted):
+    """Labels that are text are classes in the order of their bytes, packed or not."""
+    texts = ["Zebra", "ant", "b", "caf\u00e9", "\u65e5\u672c", "\U0001f600"]
+    columns = {"image": "png", "class": "str", "caption": "str"}
+    for compression in [None, "zstd"]:
+        out = directory / str(compression)
+        with MDSWriter(out=str(out), columns=columns, size_limit=1 << 14,
+                       compression=compression) as writer:
+            for number, image in images():
+                writer.write({"image": image, "class": texts[number * 5 % 6], "caption": f"of {number}"})
+        feedrate("convert", "dataset", out, "--to", "recordio", "--out", converted / str(compression))
+        rows = [(np.asarray(row["image"]), texts.index(row["class"]))
+                for row in StreamingDataset(local=str(out), shuffle=False, batch_size=1)]
+        equal(verified(out), digest_of(rows), f"digest of texts, {compression}")
+        equal(verified(converted / str(compression)), digest_of(rows), "and converted")
+        facts = json.loads(feedrate("inspect", converted / str(compression), "--json"))
+        equal(facts["class_names"], texts, "names of classes")
+
+
 with tempfile.TemporaryDirectory() as name:
     home = pathlib.Path(name)
     for encoding in ["jpeg", "png", "pil", "bytes"]:
@@ -72,4 +92,5 @@ with tempfile.TemporaryDirectory() as name:
     for encoding, compression in ways:
         directory = home / f"{encoding}-{compression}"
         read_compressed(directory, encoding, compression, home / (directory.name + "-converted"))
-print("mds: ok: 50 samples in four encodings, and in five ways of compression, read")
+    read_texts(home / "texts", home / "texts-converted")
+print("mds: ok: 50 samples in four encodings, in five ways of compression and with texts as labels, read")

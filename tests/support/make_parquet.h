@@ -17,6 +17,7 @@ struct ParquetRow {
   std::optional<std::string> image;  // encoded
   std::int64_t label = 0;
   std::string name = {};
+  std::optional<std::string> text = {};  // in place of the label
 };
 
 struct ParquetWays {
@@ -24,6 +25,7 @@ struct ParquetWays {
   bool second_version = false;  // of data pages
   bool dictionary = false;
   bool wide_labels = true;  // 64 bits
+  bool text_labels = false;
   bool checksums = false;
   std::size_t rows_a_group = 3;
   std::size_t rows_a_page = 2;
@@ -269,21 +271,26 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
   };
   std::vector<std::vector<detail::WrittenChunk>> groups;
   for (std::size_t at = 0; at < rows.size(); at += ways.rows_a_group) {
-    std::vector<detail::PlainValue> images, names, labels;
+    std::vector<detail::PlainValue> images, names, labels, numbers;
     for (std::size_t i = at; i < std::min(rows.size(), at + ways.rows_a_group); ++i) {
       const ParquetRow& row = rows[i];
       images.push_back(row.image ? detail::PlainValue(text(*row.image)) : std::nullopt);
       names.push_back(row.name.empty() ? std::nullopt : detail::PlainValue(text(row.name)));
-      labels.push_back(label(row.label));
+      numbers.push_back(label(row.label));
+      const auto as_text = [&] {
+        return row.text ? detail::PlainValue(text(*row.text)) : std::nullopt;
+      };
+      labels.push_back(ways.text_labels ? as_text() : numbers.back());
     }
     auto& chunks = groups.emplace_back();
     chunks.push_back(maker.chunk(images, 2));
     chunks.push_back(maker.chunk(names, 2));
-    chunks.push_back(maker.chunk(labels, 0));
-    if (!ways.more.empty()) chunks.push_back(maker.chunk(labels, 0));
+    chunks.push_back(maker.chunk(labels, ways.text_labels ? 1 : 0));
+    if (!ways.more.empty()) chunks.push_back(maker.chunk(numbers, 0));
   }
   detail::ThriftWriter out;
-  const std::int64_t label_type = ways.wide_labels ? 2 : 1;
+  const std::int64_t number_type = ways.wide_labels ? 2 : 1;
+  const std::int64_t label_type = ways.text_labels ? 6 : number_type;
   const auto element = [&](std::string_view name, std::int64_t type, std::int64_t repetition,
                            std::int64_t children, bool is_text) {
     out.record(0, [&] {
@@ -301,8 +308,8 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
     element(ways.image, -1, 1, 2, false);
     element("bytes", 6, 1, 0, false);
     element("path", 6, 1, 0, true);
-    element(ways.label, label_type, 0, 0, false);
-    if (!ways.more.empty()) element(ways.more, label_type, 0, 0, false);
+    element(ways.label, label_type, ways.text_labels ? 1 : 0, 0, ways.text_labels);
+    if (!ways.more.empty()) element(ways.more, number_type, 0, 0, false);
     out.number(3, static_cast<std::int64_t>(rows.size()), true);
     out.list(4, groups.size(), 12);
     for (const auto& chunks : groups) {
@@ -312,7 +319,7 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
           out.record(0, [&] {
             out.number(2, 0, true);
             out.record(3, [&] {
-              out.number(1, c < 2 ? 6 : label_type);
+              out.number(1, c < 2 ? 6 : c == 2 ? label_type : number_type);
               out.list(2, 1, 5);
               out.zigzag(0);
               out.list(3, 1, 8);

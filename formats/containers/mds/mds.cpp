@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "formats/base/error.h"
+#include "formats/base/sweep.h"
 #include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/mds/mds_shard.h"
@@ -16,6 +17,8 @@ extern const Container& mds_container;
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t max_readers = 16;  // of labels, which mostly wait
 
 void expect_unpacked(const fs::path& path, const MdsShard& shard) {
   if (shard.packed.empty()) return;
@@ -30,24 +33,30 @@ class MdsDataset final : public Dataset {
     const auto [path, wishes] = split_column_wishes(from);
     info_.path = path;
     info_.format = mds_container.name();
-    for (const MdsShard& shard : read_mds_index(mds_directory(path))) {
-      expect_unpacked(from, shard);
-      shards_.emplace_back(shard, wishes);
-      info_.files.push_back(shard.file);
-      ends_.push_back(info_.size += shard.samples);
+    const std::vector<MdsShard> shards = read_mds_index(mds_directory(path));
+    for (const MdsShard& shard : shards) expect_unpacked(from, shard);
+    const std::vector<MdsRoles> roles = choose_mds_columns(shards, wishes);
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      shards_.emplace_back(shards[i], roles[i]);
+      info_.files.push_back(shards[i].file);
+      ends_.push_back(info_.size += shards[i].samples);
     }
     if (info_.size == 0) fail(path, "holds no samples");
+    if (roles.front().text_labels) find_classes();
     Scratch scratch;
     complete_info(info_, *this, [&] {
       const Sample first = read(0, scratch);  // a shard may be empty
       return first.codec == &raw_codec ? Bytes() : first.bytes;
     });
+    if (!roles.front().text_labels) return;
+    info_.class_names = classes_.names();
+    info_.classes = classes_.count();
   }
 
   Sample read(std::uint64_t index, Scratch&) const override {
     const Place place = place_of(index);
     try {
-      return place.shard->samples().read(place.number);
+      return place.shard->samples().read(place.number, classes_);
     } catch (const Error& error) {
       fail(place.shard->path(), "sample ", index, " (number ", place.number, ", byte ",
            place.shard->samples().start(place.number), "): ", error.what());
@@ -81,6 +90,21 @@ class MdsDataset final : public Dataset {
   }
 
  private:
+  // Reads all labels, by many at once, because each waits for the disk.
+  void find_classes() {
+    const auto threads = static_cast<unsigned>(std::min(shards_.size(), max_readers));
+    std::vector<TextClasses> found(threads);
+    sweep(shards_.size(), threads, [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) shards_[i].add_classes(found[worker]);
+    });
+    try {
+      for (const TextClasses& some : found) classes_.add(some);
+    } catch (const Error& error) {
+      fail(info_.path, error.what());
+    }
+    classes_.number();
+  }
+
   struct Place {
     const MdsShardFile* shard;
     std::uint64_t number;
@@ -93,6 +117,7 @@ class MdsDataset final : public Dataset {
   }
 
   std::vector<MdsShardFile> shards_;
+  TextClasses classes_;              // where labels are text
   std::vector<std::uint64_t> ends_;  // one past the last sample of each shard
 };
 

@@ -28,7 +28,7 @@ std::vector<MdsColumn> columns_of(const json& shard) {
 
 fs::path file_of(const fs::path& directory, const json& from) {
   const std::string name = from.at("basename").get<std::string>();
-  const fs::path relative(name);
+  const fs::path relative = fs::path(name).lexically_normal();
   if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") {
     throw Error(join("'", name, "' is no name of a shard"));
   }

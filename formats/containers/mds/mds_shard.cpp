@@ -8,9 +8,12 @@
 namespace feedrate::formats {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t offset_bytes = sizeof(std::uint32_t);
 
 constexpr std::string_view image_encodings[] = {"jpeg", "png", "pil", "bytes"};
+constexpr std::string_view text_encoding = "str";
 struct Integer {
   std::string_view encoding;
   std::size_t bytes;
@@ -20,21 +23,29 @@ constexpr Integer integers[] = {{"int", 8, true},     {"int8", 1, true},    {"in
                                 {"int32", 4, true},   {"int64", 8, true},   {"uint8", 1, false},
                                 {"uint16", 2, false}, {"uint32", 4, false}, {"uint64", 8, false}};
 
+const fs::path& file_of(const MdsShard& shard) {
+  return shard.packed.empty() ? shard.file : shard.packed;
+}
+
 const Integer* integer_of(std::string_view encoding) {
   const auto* found = std::ranges::find(integers, encoding, &Integer::encoding);
   return found == std::end(integers) ? nullptr : found;
 }
 
-bool may_be_mds_image(const MdsColumn& column) {
-  return std::ranges::find(image_encodings, column.encoding) != std::end(image_encodings);
+Fit as_mds_image(const MdsColumn& column) {
+  const auto* found = std::ranges::find(image_encodings, column.encoding);
+  return found == std::end(image_encodings) ? Fit::no : Fit::yes;
 }
-bool may_be_mds_label(const MdsColumn& column) { return integer_of(column.encoding) != nullptr; }
+Fit as_mds_label(const MdsColumn& column) {
+  if (integer_of(column.encoding) != nullptr) return Fit::yes;
+  return column.encoding == text_encoding ? Fit::by_name : Fit::no;
+}
 
 std::vector<TableColumn> table_of(const std::vector<MdsColumn>& columns,
-                                  bool (*fits)(const MdsColumn&)) {
+                                  Fit (*fit)(const MdsColumn&)) {
   std::vector<TableColumn> table;
   for (const MdsColumn& column : columns) {
-    table.push_back({column.name, join(column.name, " (", column.encoding, ")"), fits(column)});
+    table.push_back({column.name, join(column.name, " (", column.encoding, ")"), fit(column)});
   }
   return table;
 }
@@ -78,29 +89,57 @@ void read_pil(Bytes value, Sample& sample) {
   }
 }
 
-}  // namespace
-
-MdsRoles choose_mds_columns(const std::vector<MdsColumn>& columns, const ColumnWishes& wishes) {
+MdsRoles roles_of(const std::vector<MdsColumn>& columns, const ColumnWishes& wishes) {
   MdsRoles roles;
-  roles.image = choose_column(table_of(columns, may_be_mds_image),
+  roles.image = choose_column(table_of(columns, as_mds_image),
                               {"image", "images (jpeg, png, pil, bytes)", {"image", "img", "x"}},
                               wishes.image);
-  roles.label =
-      choose_column(table_of(columns, may_be_mds_label),
-                    {"label", "labels (whole numbers)", {"label", "class", "y"}}, wishes.label);
+  roles.label = choose_column(table_of(columns, as_mds_label),
+                              {"label", "labels (whole numbers or text)", {"label", "class", "y"}},
+                              wishes.label);
+  roles.text_labels = columns[roles.label].encoding == text_encoding;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string& name = columns[i].name;
-    if (columns[i].encoding == "str" && (name == "name" || name == "filename" || name == "path")) {
+    if (columns[i].encoding == text_encoding &&
+        (name == "name" || name == "filename" || name == "path")) {
       roles.name = i;
     }
   }
   return roles;
 }
 
-MdsSamples::MdsSamples(const MdsShard& shard, Bytes bytes, const ColumnWishes& wishes)
-    : bytes_(bytes), count_(shard.samples), columns_(shard.columns) {
+}  // namespace
+
+std::vector<MdsRoles> choose_mds_columns(const std::vector<MdsShard>& shards,
+                                         const ColumnWishes& wishes) {
+  std::vector<MdsRoles> all;
+  for (const MdsShard& shard : shards) {
+    try {
+      const MdsRoles& own = all.emplace_back(roles_of(shard.columns, wishes));
+      const MdsRoles& first = all.front();
+      const std::vector<MdsColumn>& columns = shards.front().columns;
+      if (shard.columns[own.image].name != columns[first.image].name ||
+          shard.columns[own.label].name != columns[first.label].name) {
+        throw Error(join("has other columns than ", file_of(shards.front()).filename()));
+      }
+      if (own.text_labels != first.text_labels) {
+        throw Error(join("has ", shard.columns[own.label].encoding, " as labels, but ",
+                         file_of(shards.front()).filename(), " ", columns[first.label].encoding));
+      }
+    } catch (const Error& error) {
+      fail(file_of(shard), error.what());
+    }
+  }
+  return all;
+}
+
+MdsSamples::MdsSamples(const MdsShard& shard, Bytes bytes, const MdsRoles& roles)
+    : path_(file_of(shard)),
+      bytes_(bytes),
+      count_(shard.samples),
+      columns_(shard.columns),
+      roles_(roles) {
   try {
-    roles_ = choose_mds_columns(columns_, wishes);
     if (bytes.size() != shard.bytes) {
       throw Error(join("has ", bytes.size(), " bytes, ", mds_index_name, " states ", shard.bytes));
     }
@@ -111,7 +150,7 @@ MdsSamples::MdsSamples(const MdsShard& shard, Bytes bytes, const ColumnWishes& w
       throw Error(join("byte 0: states ", count, " samples, ", mds_index_name, " ", count_));
     }
   } catch (const Error& error) {
-    fail(shard.packed.empty() ? shard.file : shard.packed, error.what());
+    fail(path_, error.what());
   }
 }
 
@@ -136,13 +175,13 @@ Bytes MdsSamples::bytes(std::uint64_t number) const {
   return begin < end && end <= bytes_.size() ? bytes_.subspan(begin, end - begin) : Bytes();
 }
 
-Sample MdsSamples::read(std::uint64_t number) const {
+MdsSamples::Values MdsSamples::values(std::uint64_t number) const {
   const Bytes all = expected_bytes(number);
   std::size_t sizes = 0;
   for (const MdsColumn& column : columns_) sizes += column.size ? 0 : offset_bytes;
   if (sizes > all.size()) throw Error("is cut off within its sizes");
   std::size_t at = sizes, next_size = 0;
-  Bytes image, label, name;
+  Values found;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t size = columns_[i].size.value_or(0);
     if (!columns_[i].size) {
@@ -155,22 +194,45 @@ Sample MdsSamples::read(std::uint64_t number) const {
     }
     const Bytes value = all.subspan(at, size);
     at += size;
-    if (i == roles_.image) image = value;
-    if (i == roles_.label) label = value;
-    if (roles_.name && i == *roles_.name) name = value;
+    if (i == roles_.image) found.image = value;
+    if (i == roles_.label) found.label = value;
+    if (roles_.name && i == *roles_.name) found.name = value;
   }
   if (at != all.size()) throw Error(join("has ", all.size() - at, " bytes behind its values"));
+  return found;
+}
+
+Sample MdsSamples::read(std::uint64_t number, const TextClasses& classes) const {
+  const Values found = values(number);
   Sample sample;
   if (columns_[roles_.image].encoding == "pil") {
-    read_pil(image, sample);
+    read_pil(found.image, sample);
   } else {
-    sample.bytes = image;
-    sample.codec = &codec_for(image);
-    sample.shape = sample.codec->shape(image);
+    sample.bytes = found.image;
+    sample.codec = &codec_for(found.image);
+    sample.shape = sample.codec->shape(found.image);
   }
-  sample.label = label_from(columns_[roles_.label], label);
-  sample.name = as_text(name);
+  sample.label = roles_.text_labels ? classes.label(as_text(found.label))
+                                    : label_from(columns_[roles_.label], found.label);
+  sample.name = as_text(found.name);
   return sample;
+}
+
+void MdsSamples::add_classes(TextClasses& classes) const {
+  for (std::uint64_t number = 0; number < count_; ++number) {
+    Bytes label;
+    try {
+      label = values(number).label;
+    } catch (const Error&) {
+      continue;  // read() says what is wrong with it
+    }
+    if (label.empty()) continue;
+    try {
+      classes.add(as_text(label));
+    } catch (const Error& error) {
+      fail(path_, error.what());
+    }
+  }
 }
 
 }  // namespace feedrate::formats

@@ -12,24 +12,30 @@ constexpr std::string_view type_names[] = {"boolean", "int32",  "int64", "int96"
                                            "float",   "double", "bytes", "bytes of one length"};
 
 // An image's bytes: a column, or the member "bytes" of a struct, as Hugging Face's Image has it.
-bool may_be_image(const ParquetColumn& column) {
-  if (column.type != ParquetType::bytes || column.repeated || column.is_text) return false;
-  return column.path.size() == 1 || (column.path.size() == 2 && column.path[1] == "bytes");
+Fit as_image(const ParquetColumn& column) {
+  if (column.type != ParquetType::bytes || column.repeated || column.is_text) return Fit::no;
+  const bool is_member = column.path.size() == 2 && column.path[1] == "bytes";
+  return column.path.size() == 1 || is_member ? Fit::yes : Fit::no;
 }
 
-bool may_be_label(const ParquetColumn& column) {
+bool holds_text(const ParquetColumn& column) {
+  return column.type == ParquetType::bytes && column.is_text;
+}
+
+Fit as_label(const ParquetColumn& column) {
+  if (column.repeated || column.path.size() != 1) return Fit::no;
   const bool number = column.type == ParquetType::int32 || column.type == ParquetType::int64;
-  return number && !column.repeated && column.path.size() == 1;
+  return number ? Fit::yes : holds_text(column) ? Fit::by_name : Fit::no;
 }
 
-std::vector<TableColumn> table_of(const ParquetFooter& footer, bool (*fits)(const ParquetColumn&)) {
+std::vector<TableColumn> table_of(const ParquetFooter& footer, Fit (*fit)(const ParquetColumn&)) {
   std::vector<TableColumn> columns;
   for (const ParquetColumn& column : footer.columns) {
     const std::string_view type = column.repeated ? "a list"
                                   : column.is_text
                                       ? "text"
                                       : type_names[static_cast<std::size_t>(column.type)];
-    columns.push_back({column.path.front(), join(column.name(), " (", type, ")"), fits(column)});
+    columns.push_back({column.path.front(), join(column.name(), " (", type, ")"), fit(column)});
   }
   return columns;
 }
@@ -38,10 +44,12 @@ std::vector<TableColumn> table_of(const ParquetFooter& footer, bool (*fits)(cons
 
 ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const ColumnWishes& wishes) {
   ParquetColumns columns;
-  columns.image = choose_column(table_of(footer, may_be_image),
+  columns.image = choose_column(table_of(footer, as_image),
                                 {"image", "images (bytes)", {"image", "img"}}, wishes.image);
-  columns.label = choose_column(table_of(footer, may_be_label),
-                                {"label", "labels (whole numbers)", {"label"}}, wishes.label);
+  columns.label =
+      choose_column(table_of(footer, as_label),
+                    {"label", "labels (whole numbers or text)", {"label"}}, wishes.label);
+  columns.text_labels = holds_text(footer.columns[columns.label]);
   const ParquetColumn& image = footer.columns[columns.image];
   for (std::size_t i = 0; i < footer.columns.size() && image.path.size() == 2; ++i) {
     const ParquetColumn& column = footer.columns[i];
@@ -55,7 +63,7 @@ ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const ColumnW
 
 ClassNames parquet_classes(const ParquetFooter& footer, const ParquetColumns& columns) {
   ClassNames classes;
-  if (footer.features.empty()) return classes;
+  if (footer.features.empty() || columns.text_labels) return classes;
   try {
     const nlohmann::json facts = nlohmann::json::parse(footer.features);
     const std::string& label = footer.columns[columns.label].path.front();

@@ -42,7 +42,8 @@ class ParquetDataset final : public Dataset {
       const Place first = place_of(0);  // a shard may be empty
       return first.file->image(first.row, scratch.bytes, pages_);
     });
-    if (!info_.class_names.names.empty()) return;
+    const bool stated = !info_.class_names.names.empty() && !text_labels_;
+    if (stated || classes_.names.empty()) return;
     info_.class_names = classes_;
     info_.classes = static_cast<std::uint32_t>(classes_.names.size());
   }
@@ -112,8 +113,13 @@ class ParquetDataset final : public Dataset {
           own.columns[footers.back().columns.label].path != first.columns[columns.label].path) {
         fail(file, "has other columns than ", info_.files.front().filename());
       }
+      if (footers.back().columns.text_labels != columns.text_labels) {
+        fail(file, columns.text_labels ? "has numbers as labels, but " : "has text as labels, but ",
+             info_.files.front().filename(), columns.text_labels ? " text" : " numbers");
+      }
     }
     classes_ = parquet_classes(footers.front().footer, footers.front().columns);
+    text_labels_ = footers.front().columns.text_labels;
     files_.resize(footers.size());
     const std::size_t threads = std::min(files_.size(), max_openers);
     sweep(files_.size(), static_cast<unsigned>(threads),
@@ -122,6 +128,19 @@ class ParquetDataset final : public Dataset {
               files_[i] = ParquetFile(std::move(footers[i]), packed <= max_unpacked);
             }
           });
+    if (text_labels_) number_labels();
+  }
+
+  void number_labels() {
+    TextClasses texts;
+    try {
+      for (const ParquetFile& file : files_) texts.add(file.texts());
+    } catch (const Error& error) {
+      fail(info_.path, error.what());
+    }
+    texts.number();
+    for (ParquetFile& file : files_) file.number_labels(texts);
+    classes_ = texts.names();
   }
 
   struct Place {
@@ -139,6 +158,7 @@ class ParquetDataset final : public Dataset {
   std::vector<ParquetFile> files_;
   std::vector<std::uint64_t> ends_;  // one past the last sample of each file
   ClassNames classes_;
+  bool text_labels_ = false;
   mutable ParquetPageCache pages_;
 };
 

@@ -144,10 +144,21 @@ void ParquetFile::add_packed_values(const ParquetPage& page) {
                            }});
 }
 
+void ParquetFile::add_text_label(std::string_view text) {
+  if (text.empty()) throw Error(join("has an empty label in row ", labels_.size()));
+  labels_.push_back(texts_.add(text));
+}
+
+void ParquetFile::number_labels(const TextClasses& classes) {
+  if (texts_.count() == 0) return;
+  const std::vector<std::int32_t> numbers = classes.labels_of(texts_);
+  for (std::int32_t& label : labels_) label = numbers[static_cast<std::size_t>(label)];
+}
+
 void ParquetFile::read_labels(const Column& column) {
   labels_.reserve(column.footer.rows);
   const ParquetSink sink{
-      .bytes = {},
+      .bytes = [this](Bytes value) { add_text_label(as_text(value)); },
       .integer =
           [this](std::int64_t value) {
             if (value < std::numeric_limits<std::int32_t>::min() ||

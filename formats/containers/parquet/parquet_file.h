@@ -10,6 +10,7 @@
 #include "formats/containers/parquet/columns.h"
 #include "formats/containers/parquet/page.h"
 #include "formats/containers/parquet/page_cache.h"
+#include "formats/containers/text_classes.h"
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
 
@@ -38,6 +39,11 @@ class ParquetFile {
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t rows() const { return labels_.size(); }
   std::int32_t label(std::uint64_t row) const { return labels_[row]; }
+  /// The texts of its labels, whose numbers label() gives until number_labels(); none where labels
+  /// are numbers.
+  const TextClasses& texts() const { return texts_; }
+  /// Makes the labels that are text those of `classes`, which are of all files of the dataset.
+  void number_labels(const TextClasses& classes);
   /// The image's file name; empty where it has none.
   std::string_view name(std::uint64_t row) const;
   /// The encoded image, in place or in `memory`; `pages` keeps what it unpacks, for all files of a
@@ -65,6 +71,7 @@ class ParquetFile {
 
   void read_images(const Column& column, bool unpacks);
   void read_labels(const Column& column);
+  void add_text_label(std::string_view text);
   void read_names(const Column& column);
   using OnPage = std::function<void(const ParquetPage&, const ParquetDictionary&)>;
   void each_page(const Column& column, const OnPage& page, bool unpacks = true);
@@ -76,6 +83,7 @@ class ParquetFile {
   ParquetColumn image_column_;
   std::vector<Place> images_;
   std::vector<std::int32_t> labels_;
+  TextClasses texts_;  // of labels
   std::string names_;
   std::vector<std::uint64_t> name_ends_;  // in names_, by row; empty where there are none
   std::vector<Buffer> unpacked_;          // pages

@@ -70,6 +70,16 @@ TEST_F(UnitMdsStream, an_unpacked_shard_beside_its_packed_file_is_read_instead) 
   EXPECT_EQ(samples(), expected_);
 }
 
+TEST_F(UnitMdsStream, texts_of_all_shards_are_classes) {
+  make_mds(data_, {{{jpeg(0), 0, "dog"}, {jpeg(1), 0, "cat"}}, {}, {{jpeg(2), 0, "ant"}}},
+           MdsLabels::texts);
+  pack_mds(data_);
+  EXPECT_EQ(samples(), (std::vector<std::string>{"2 " + jpeg(0), "1 " + jpeg(1), "0 " + jpeg(2)}));
+  const auto stream = open_packed_mds(data_);
+  EXPECT_EQ(stream->info().classes, 3U);
+  EXPECT_EQ(stream->info().class_names.names, (std::vector<std::string>{"ant", "cat", "dog"}));
+}
+
 TEST_F(HostileMdsStream, what_cannot_be_unpacked_is_refused_by_name) {
   pack_mds(data_, "snappy", ARCHIVE_FILTER_NONE);
   expect_error([&] { samples(); }, {"shard.00000.mds.snappy", "snappy", "zstd, gz, bz2 and xz"});

@@ -151,6 +151,35 @@ TEST_F(UnitMds, pixels_may_lie_there_as_they_are) {
                {"shard.00000.mds", "sample 1", "mode 'CMYK'"});
 }
 
+// "café" behind "cat": by bytes, not by letters. The last shard may hold the class that comes first.
+TEST_F(UnitMds, texts_are_classes_in_the_order_of_their_bytes) {
+  const std::vector<Column> columns = {{"class", "str", {}}, {"image", "png", {}}};
+  write_set(columns,
+            {{{"cat", png(0)}, {"caf\xc3\xa9", png(1)}}, {}, {{"cat", png(2)}, {"Zebra", png(3)}}});
+  EXPECT_EQ(samples_in(temporary_.path()),
+            (std::vector<std::string>{"2  png " + png(0), "1  png " + png(1), "2  png " + png(2),
+                                      "0  png " + png(3)}));
+  const auto dataset = open_dataset(temporary_.path());
+  EXPECT_EQ(dataset->info().class_names.names,
+            (std::vector<std::string>{"Zebra", "caf\xc3\xa9", "cat"}));
+  EXPECT_EQ(dataset->info().classes, 3U);
+}
+
+TEST_F(UnitMds, numbers_are_labels_before_texts_and_other_texts_only_by_name) {
+  const std::vector<Column> columns = {
+      {"class", "str", {}}, {"image", "png", {}}, {"caption", "str", {}}, {"y", "int8", 1}};
+  write_set(columns, {{{"b", png(0), "some", integer(9, 1)}, {"a", png(1), "any", integer(7, 1)}}});
+  const std::string set = temporary_.path().string();
+  EXPECT_EQ(samples_in(set), (std::vector<std::string>{"9  png " + png(0), "7  png " + png(1)}));
+  EXPECT_EQ(samples_in(set + "?label=class"),
+            (std::vector<std::string>{"1  png " + png(0), "0  png " + png(1)}));
+  EXPECT_EQ(open_dataset(set + "?label=caption")->info().class_names.names,
+            (std::vector<std::string>{"any", "some"}));
+  write_set({{"caption", "str", {}}, {"image", "png", {}}}, {{{"some", png(0)}}});
+  expect_error([&] { open_dataset(set); }, {"no column that is surely one of labels",
+                                            "?label=COLUMN names it", "caption (str)"});
+}
+
 TEST(HostileMds, a_directory_without_an_index_of_shards_is_none) {
   const TempDirectory temporary;
   EXPECT_FALSE(container("mds").knows(temporary.path()));
@@ -174,21 +203,59 @@ TEST_F(HostileMdsFiles, what_is_compressed_or_lies_elsewhere_is_refused) {
   of = facts(usual_, "../shard.00000.mds", 10, 1);
   index();
   expect_error([&] { open_dataset(temporary_.path()); }, {"index.json", "'../shard.00000.mds'"});
+  of = facts(usual_, "a/../../shard.00000.mds", 10, 1);
+  index();
+  expect_error([&] { open_dataset(temporary_.path()); },
+               {"index.json", "'a/../../shard.00000.mds'"});
   of = facts({{"a", "int", 8}, {"b", "json", {}}}, "shard.00000.mds", 10, 1);
   index();
   write("shard.00000.mds", "0123456789");
   expect_error([&] { open_dataset(temporary_.path()); },
                {"shard.00000.mds", "no column of images", "a (int), b (json)"});
-  // An id must not become the label because the label is text.
-  of = facts({{"image", "png", {}}, {"label", "str", {}}, {"id", "int", 8}}, "shard.00000.mds", 10,
+  // An id must not become the label because the label is of another kind.
+  of = facts({{"image", "png", {}}, {"label", "json", {}}, {"id", "int", 8}}, "shard.00000.mds", 10,
              1);
   index();
-  expect_error([&] { open_dataset(temporary_.path()); },
-               {"shard.00000.mds", "a column 'label', but not of labels", "label (str), id (int)"});
+  expect_error(
+      [&] { open_dataset(temporary_.path()); },
+      {"shard.00000.mds", "a column 'label', but not of labels", "label (json), id (int)"});
   of = facts(usual_, "shard.00000.mds", 10, 1);
   of.erase("column_sizes");
   index();
   expect_error([&] { open_dataset(temporary_.path()); }, {"index.json", "column_sizes"});
+}
+
+TEST_F(HostileMdsFiles, a_label_without_text_is_damage_of_its_sample_alone) {
+  write_set({{"label", "str", {}}, {"image", "png", {}}},
+            {{{"b", png(0)}, {"", png(1)}, {"a", png(2)}}});
+  const auto dataset = open_dataset(temporary_.path());
+  EXPECT_EQ(dataset->info().class_names.names, (std::vector<std::string>{"a", "b"}));
+  Scratch scratch;
+  EXPECT_EQ(dataset->read(0, scratch).label, 1);
+  EXPECT_EQ(dataset->read(2, scratch).label, 0);
+  expect_error([&] { dataset->read(1, scratch); },
+               {"shard.00000.mds", "sample 1", "the label is empty text"});
+}
+
+TEST_F(HostileMdsFiles, shards_with_labels_of_two_kinds_or_names_are_refused) {
+  const auto set_of = [&](const Column& second, const std::string& value) {
+    json index{{"version", 2}, {"shards", json::array()}};
+    const Column columns[] = {{"label", "str", {}}, second};
+    for (const Column& label : columns) {
+      const std::vector<Column> own = {label, {"image", "png", {}}};
+      const std::string name = join("shard.0000", index["shards"].size(), ".mds");
+      const std::string content = shard(own, {{index["shards"].empty() ? "a" : value, png(0)}});
+      write(name, content);
+      index["shards"].push_back(facts(own, name, content.size(), 1));
+    }
+    write("index.json", index.dump());
+  };
+  set_of({"label", "int", 8}, integer(0));
+  expect_error([&] { open_dataset(temporary_.path()); },
+               {"shard.00001.mds", "has int as labels, but shard.00000.mds str"});
+  set_of({"class", "str", {}}, "a");
+  expect_error([&] { open_dataset(temporary_.path()); },
+               {"shard.00001.mds", "has other columns than shard.00000.mds"});
 }
 
 // Whatever a byte of a shard becomes, it is refused, or its samples can be read or are refused.

@@ -150,6 +150,48 @@ TEST_F(UnitParquet, other_columns_are_named_behind_the_path) {
                {"no column 'path' of images"});
 }
 
+TEST_F(UnitParquet, texts_are_classes_in_the_order_of_their_bytes) {
+  const std::vector<std::string> texts = {"cat", "Zebra", "caf\xc3\xa9", "cat", "ant"};
+  const std::vector<std::int64_t> labels = {3, 0, 2, 3, 1};
+  std::vector<ParquetRow> all = rows(5);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].text = texts[i];
+    all[i].label = labels[i];
+  }
+  for (const bool dictionary : {false, true}) {
+    const ParquetWays ways{.codec = dictionary ? 1 : 0,
+                           .dictionary = dictionary,
+                           .text_labels = true,
+                           .features = std::string(three_classes)};
+    const auto some = [&](std::size_t begin, std::size_t end) {
+      return std::vector(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                         all.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    write(make_parquet(some(0, 2), ways), "set/train-00000-of-00003.parquet");
+    write(make_parquet({}, ways), "set/train-00001-of-00003.parquet");
+    write(make_parquet(some(2, 5), ways), "set/train-00002-of-00003.parquet");
+    EXPECT_EQ(samples_in(temporary_ / "set"), expected(all));
+    const auto dataset = open_dataset(temporary_ / "set");
+    EXPECT_EQ(dataset->info().class_names.names, (Lines{"Zebra", "ant", "caf\xc3\xa9", "cat"}));
+    EXPECT_EQ(dataset->info().classes, 4U);
+  }
+}
+
+TEST_F(UnitParquet, numbers_are_labels_before_texts_and_other_texts_only_by_name) {
+  std::vector<ParquetRow> all = rows(3);
+  for (ParquetRow& row : all) row.text = join("text ", row.label);
+  const std::string file =
+      write(make_parquet(all, {.text_labels = true, .label = "caption", .more = "fine"})).string();
+  EXPECT_EQ(samples_in(file), expected(all));
+  EXPECT_TRUE(open_dataset(file)->info().class_names.names.empty());
+  EXPECT_EQ(samples_in(file + "?label=caption"), expected(all));
+  EXPECT_EQ(open_dataset(file + "?label=caption")->info().class_names.names,
+            (Lines{"text 0", "text 1", "text 2"}));
+  write(make_parquet(all, {.text_labels = true, .label = "caption"}));
+  expect_error([&] { open_dataset(file); },
+               {"a.parquet", "no column that is surely one of labels", "caption (text)"});
+}
+
 TEST_F(UnitParquet, it_is_only_read) {
   EXPECT_FALSE(container("parquet").writes());
   EXPECT_TRUE(std::ranges::find(containers(), &container("parquet")) == containers().end());
@@ -196,11 +238,30 @@ TEST_F(HostileParquet, what_is_not_read_is_named) {
                {"a.parquet", "row group 0", "image.bytes", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"});
 }
 
-// A column of numbers, such as a height, must not become the label because the label is text.
+TEST_F(HostileParquet, labels_without_text_or_of_two_kinds_are_refused) {
+  std::vector<ParquetRow> all = rows(4);
+  for (ParquetRow& row : all) row.text = "some";
+  const ParquetWays texts{.text_labels = true, .rows_a_group = 2};
+  all[3].text = "";
+  expect_error([&] { open_dataset(write(make_parquet(all, texts))); },
+               {"a.parquet", "row group 1, column label", "has an empty label in row 3"});
+  all[3].text.reset();
+  expect_error([&] { open_dataset(write(make_parquet(all, texts))); },
+               {"a.parquet", "row group 1, column label", "has no label in row 3"});
+  all[3].text = "other";
+  write(make_parquet(all, texts), "set/train-00000-of-00002.parquet");
+  write(make_parquet(all), "set/train-00001-of-00002.parquet");
+  expect_error(
+      [&] { open_dataset(temporary_ / "set"); },
+      {"train-00001-of-00002.parquet", "has numbers as labels, but train-00000-of-00002", "text"});
+}
+
+// A column of numbers, such as a height, must not become the label because the label is something else.
 TEST_F(HostileParquet, a_label_of_another_kind_is_not_replaced_by_the_only_number) {
   const fs::path file = write(make_parquet(rows(3), {.image = "label", .label = "height"}));
-  expect_error([&] { open_dataset(file); }, {"a column 'label', but not of labels (whole numbers)",
-                                             "?label=COLUMN", "height (int64)"});
+  expect_error([&] { open_dataset(file); },
+               {"a column 'label', but not of labels (whole numbers or text)", "?label=COLUMN",
+                "height (int64)"});
   EXPECT_EQ(samples_in(file.string() + "?label=height"), expected(rows(3)));
 }
 

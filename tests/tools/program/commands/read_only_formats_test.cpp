@@ -31,25 +31,40 @@ std::string jpeg(std::uint32_t number) {
   return std::string(as_text(encoded));
 }
 
-void make_parquet_set(const fs::path& directory) {
+// In an order other than that of their labels' numbers.
+std::string text_of(std::uint32_t number) { return join("class ", 6 - number % 7); }
+
+void make_parquet_set(const fs::path& directory, bool text_labels) {
   fs::create_directories(directory);
   for (std::uint32_t shard = 0; shard < 3; ++shard) {
     std::vector<ParquetRow> rows;
-    for (std::uint32_t i = shard; i < rows_in_all; i += 3) rows.push_back({jpeg(i), i % 7});
-    const Buffer file = make_parquet(rows, {.rows_a_group = 10});
+    for (std::uint32_t i = shard; i < rows_in_all; i += 3) {
+      rows.push_back({jpeg(i), i % 7, "", text_of(i)});
+    }
+    const Buffer file = make_parquet(rows, {.text_labels = text_labels, .rows_a_group = 10});
     std::ofstream(directory / join("train-0000", shard, "-of-00003.parquet"), std::ios::binary)
         << as_text(file);
   }
 }
 
-void make_mds_set(const fs::path& directory) {
+void make_mds_set(const fs::path& directory, MdsLabels labels) {
   std::vector<std::vector<MdsRow>> shards(3);
-  for (std::uint32_t i = 0; i < rows_in_all; ++i) shards[i / 31].push_back({jpeg(i), i % 7});
-  make_mds(directory, shards);
+  for (std::uint32_t i = 0; i < rows_in_all; ++i) {
+    shards[i / 31].push_back({jpeg(i), i % 7, text_of(i)});
+  }
+  make_mds(directory, shards, labels);
 }
 
-void make_packed_mds_set(const fs::path& directory) {
-  make_mds_set(directory);
+void make_parquet_numbers(const fs::path& directory) { make_parquet_set(directory, false); }
+void make_parquet_texts(const fs::path& directory) { make_parquet_set(directory, true); }
+void make_mds_numbers(const fs::path& directory) { make_mds_set(directory, MdsLabels::numbers); }
+void make_mds_texts(const fs::path& directory) { make_mds_set(directory, MdsLabels::texts); }
+void make_packed_mds_numbers(const fs::path& directory) {
+  make_mds_numbers(directory);
+  pack_mds(directory);
+}
+void make_packed_mds_texts(const fs::path& directory) {
+  make_mds_texts(directory);
   pack_mds(directory);
 }
 
@@ -136,10 +151,28 @@ TEST_P(CommandsConvertedFormats, a_conversion_that_was_stopped_goes_on) {
   expect_same_files(plain_, out);
 }
 
+TEST_P(CommandsConvertedFormats, texts_stay_the_names_of_their_classes) {
+  const json facts = json::parse(run({"inspect", plain_, "--json"}).output);
+  if (GetParam().name.find("texts") == std::string::npos) {
+    EXPECT_TRUE(facts.at("class_names").empty()) << facts;
+    return;
+  }
+  const json names = {"class 0", "class 1", "class 2", "class 3", "class 4", "class 5", "class 6"};
+  EXPECT_EQ(facts.at("class_names"), names);
+  const auto dataset = open_dataset(plain_);
+  Scratch scratch;
+  const bool is_parquet = GetParam().name.starts_with("parquet");
+  for (std::uint64_t i = 0; i < dataset->size(); ++i) {
+    const std::uint64_t number =
+        is_parquet ? i / 30 + i % 30 * 3 : i;  // Parquet's shards take turns
+    EXPECT_EQ(dataset->read(i, scratch).label, 6 - static_cast<int>(number % 7)) << i;
+  }
+}
+
 TEST(CommandsPackedMds, are_converted_as_their_unpacked_shards_are_and_not_loaded) {
   const TempDirectory directory;
-  make_mds_set(directory / "whole");
-  make_packed_mds_set(directory / "data");
+  make_mds_texts(directory / "whole");
+  make_packed_mds_texts(directory / "data");
   const auto convert = [&](std::vector<std::string> words, const std::string& to) {
     words.insert(words.begin(), {"convert", "dataset"});
     words.insert(words.end(), {"--to", "recordio", "--shuffle", "3", "--resize", "short:20",
@@ -159,13 +192,18 @@ TEST(CommandsPackedMds, are_converted_as_their_unpacked_shards_are_and_not_loade
 }
 
 INSTANTIATE_TEST_SUITE_P(, CommandsReadOnlyFormats,
-                         ::testing::Values(Format{"parquet", make_parquet_set},
-                                           Format{"mds", make_mds_set}),
+                         ::testing::Values(Format{"parquet", make_parquet_numbers},
+                                           Format{"parquet_texts", make_parquet_texts},
+                                           Format{"mds", make_mds_numbers},
+                                           Format{"mds_texts", make_mds_texts}),
                          [](const auto& format) { return format.param.name; });
 INSTANTIATE_TEST_SUITE_P(, CommandsConvertedFormats,
-                         ::testing::Values(Format{"parquet", make_parquet_set},
-                                           Format{"mds", make_mds_set},
-                                           Format{"packed_mds", make_packed_mds_set}),
+                         ::testing::Values(Format{"parquet", make_parquet_numbers},
+                                           Format{"parquet_texts", make_parquet_texts},
+                                           Format{"mds", make_mds_numbers},
+                                           Format{"mds_texts", make_mds_texts},
+                                           Format{"packed_mds", make_packed_mds_numbers},
+                                           Format{"packed_mds_texts", make_packed_mds_texts}),
                          [](const auto& format) { return format.param.name; });
 
 }  // namespace

@@ -15,7 +15,7 @@ std::vector<Buffer> seeds() {
   png_codec.encode(small_image({2, 3, 1}), png);
   const std::string image(as_text(png));
   const std::vector<testing::ParquetRow> rows = {
-      {image, 1, "a.png"}, {image, 2, ""}, {image, 0, "b"}};
+      {image, 1, "a.png", "one"}, {image, 2, "", "two"}, {image, 0, "b", "one"}};
   std::vector<Buffer> all;
   for (const bool dictionary : {false, true}) {
     for (const std::int32_t codec : {0, 1}) {
@@ -26,6 +26,7 @@ std::vector<Buffer> seeds() {
                  .rows_a_group = 2,
                  .features = R"({"info":{"features":{"label":{"names":["a","b","c"]}}}})"}));
     }
+    all.push_back(testing::make_parquet(rows, {.dictionary = dictionary, .text_labels = true}));
   }
   return all;
 }

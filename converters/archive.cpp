@@ -50,14 +50,6 @@ class ViewStream final : public ByteStream {
   Bytes rest_;
 };
 
-std::string stored_name(archive_entry* entry) {
-  // The first call returns null for a UTF-8 name that the locale cannot show; we want the raw
-  // bytes.
-  const char* name = archive_entry_pathname(entry);
-  if (name == nullptr) name = archive_entry_pathname_utf8(entry);
-  return name != nullptr ? name : "";
-}
-
 }  // namespace
 
 bool looks_like_html(Bytes start) {
@@ -128,7 +120,12 @@ struct Archive::State {
       size = compressed ? 0 : stream->size();
       return;
     }
-    name = stored_name(entry);
+    std::string found = handle->name();
+    if (regular && found.empty()) {
+      fail(container, "holds a file whose name cannot be read, after ",
+           name.empty() ? "no entry" : "the entry " + name);
+    }
+    name = std::move(found);
     if (!regular && archive_entry_filetype(entry) != AE_IFDIR) irregular = place();
     const char* target = archive_entry_hardlink(entry);
     if (regular && target != nullptr && size == 0) {

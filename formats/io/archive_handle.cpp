@@ -3,15 +3,42 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <locale.h>
+
 #include <algorithm>
 #include <new>
 
 #include "formats/base/error.h"
 
 namespace feedrate::formats {
+namespace {
+
+/// While this lives, this thread's locale shows every UTF-8 name of a zip. libarchive drops those that
+/// the locale cannot show, and a program that chooses none shows ASCII alone. Names in a tar it keeps.
+class ShowsUtf8 {
+ public:
+  explicit ShowsUtf8(bool is_zip)
+      : before_(is_zip && locale() != nullptr ? uselocale(locale()) : nullptr) {}
+  ~ShowsUtf8() {
+    if (before_ != nullptr) uselocale(before_);
+  }
+  ShowsUtf8(const ShowsUtf8&) = delete;
+  ShowsUtf8& operator=(const ShowsUtf8&) = delete;
+
+ private:
+  static locale_t locale() {
+    static const locale_t made = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return made;
+  }
+  locale_t before_;  // null: unchanged, if only because the system has no such locale
+};
+
+}  // namespace
 
 ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
-    : source_(source), handle_(archive_read_new()) {
+    : source_(source),
+      handle_(archive_read_new()),
+      is_zip_(as_text(source.peek()).starts_with("PK")) {
   if (handle_ == nullptr) throw std::bad_alloc();
   // Not archive_read_support_filter_all: it starts programs (lrzip, grzip) for signatures that no
   // dataset uses. gzip is read by open_gunzip, because libarchive does not check gzip's checksum.
@@ -36,10 +63,18 @@ ArchiveHandle::~ArchiveHandle() { archive_read_free(handle_); }
 
 bool ArchiveHandle::next_header() {
   if (failed_) return false;
+  const ShowsUtf8 names(is_zip_);
   const int code = archive_read_next_header(handle_, &entry_);
   // A warning is about a name that the locale cannot show; the entry itself is intact.
   failed_ = thrown_ || (code != ARCHIVE_OK && code != ARCHIVE_WARN && code != ARCHIVE_EOF);
   return !failed_ && code != ARCHIVE_EOF;
+}
+
+std::string ArchiveHandle::name() const {
+  const ShowsUtf8 names(is_zip_);
+  const char* name = archive_entry_pathname(entry_);
+  if (name == nullptr) name = archive_entry_pathname_utf8(entry_);
+  return name != nullptr ? name : "";
 }
 
 bool ArchiveHandle::single() const { return archive_format(handle_) == ARCHIVE_FORMAT_RAW; }

@@ -30,6 +30,9 @@ class ArchiveHandle {
   bool next_header();
   bool failed() const { return failed_; }
   archive_entry* entry() const { return entry_; }
+  /// The entry's name as it is stored, but that a zip's accents are composed with their letters; empty
+  /// where it cannot be told.
+  std::string name() const;
 
   bool single() const;  // not an archive: the whole stream is one entry
   /// True when the archive marks the end just reached; false when the bytes ran out.
@@ -62,6 +65,7 @@ class ArchiveHandle {
   archive_entry* entry_ = nullptr;
   std::exception_ptr thrown_;  // exceptions must not cross libarchive's C frames
   bool failed_ = false;
+  const bool is_zip_;
 };
 
 }  // namespace feedrate::formats

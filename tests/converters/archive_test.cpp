@@ -154,9 +154,29 @@ TEST(UnitArchiveFile, gzip_members_one_after_the_other_are_one_content) {
 
 TEST(UnitArchiveFile, names_that_the_locale_cannot_show_are_kept) {
   const TempDirectory directory;
-  const Entries entries = {{"K\xc3\xa4se.png", "x"}};
+  const Entries entries = {{"K\xc3\xa4se.png", "x"}, {"Ka\xcc\x88se.png", "y"}};
   const auto file = write(directory / "utf8.tar", tar(entries));
   EXPECT_EQ(walk(file), entries);
+}
+
+// As Python and most other tools write them; libarchive sets the mark in a UTF-8 locale alone.
+TEST(UnitArchiveFile, names_that_a_zip_marks_as_utf8_are_kept) {
+  const TempDirectory directory;
+  const std::string composed = "\xc3\xa9", decomposed = "e\xcc\x81";
+  Entries entries = {{"ant/1.png", "x"},
+                     {composed + "clair/1.png", "y"},
+                     {"\xe6\x97\xa5\xe6\x9c\xac/1.png", std::string(600, 'b')},
+                     {decomposed + "toile/1.png", "z"}};
+  std::string zip = make_archive(entries, {ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE});
+  constexpr char is_utf8 = 0x08;  // bit 11 of the flags
+  constexpr std::pair<std::string_view, std::size_t> heads[] = {{"PK\3\4", 7}, {"PK\1\2", 9}};
+  for (const auto& [head, flags] : heads) {
+    for (std::size_t at = zip.find(head); at != std::string::npos; at = zip.find(head, at + 1)) {
+      zip[at + flags] = static_cast<char>(zip[at + flags] | is_utf8);
+    }
+  }
+  entries.back().first = composed + "toile/1.png";
+  EXPECT_EQ(walk(write(directory / "utf8.zip", zip)), entries);
 }
 
 TEST(HostileArchive, a_gzip_cut_anywhere_is_an_error_that_names_the_byte) {

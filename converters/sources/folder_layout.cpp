@@ -11,6 +11,8 @@ using namespace formats;
 
 namespace {
 
+using Names = std::vector<std::string>;
+
 constexpr std::string_view split_words[] = {"train", "val",        "test",    "training",
                                             "valid", "validation", "testing", "eval"};
 constexpr std::string_view only_split = "train";
@@ -22,8 +24,9 @@ bool is_split_word(std::string_view name) {
 std::string_view first_part(std::string_view path) { return path.substr(0, path.find('/')); }
 
 // "3 images, the first: a.jpg, b.jpg, c.jpg"
-std::string counted_names(const std::vector<std::string_view>& names, std::uint64_t count) {
-  std::string text = join(count, count == 1 ? " image: " : " images, the first: ");
+std::string counted_names(const std::vector<std::string_view>& names, std::uint64_t count,
+                          std::string_view what = "image") {
+  std::string text = join(count, " ", what, count == 1 ? ": " : "s, the first: ");
   for (std::size_t i = 0; i < names.size(); ++i) text += join(i == 0 ? "" : ", ", names[i]);
   return text;
 }
@@ -101,22 +104,39 @@ FolderSplit FolderLayout::split(std::string_view name, const LabelList* list) co
   FolderSplit found;
   found.labels.assign(paths_.size(), FolderSplit::elsewhere);
   found.front = front_ + (has_splits_ ? name.size() + 1 : 0);
-  if (list == nullptr || !take_from_list(name, *list, found)) take_from_directories(name, found);
+  if (list == nullptr || !take_from_list(name, *list, found)) {
+    take_from_directories(name, list, found);
+  }
   return found;
+}
+
+// Those of all splits: else one split's numbers would not be another's.
+std::vector<std::string> FolderLayout::classes_of_list(const LabelList& list) const {
+  std::set<std::string> classes;
+  for (const LabelList::Row& row : list.rows()) classes.insert(row.label);
+  const std::vector<std::string> trained = has_splits_ ? classes_of(only_split) : Names();
+  const auto listed = [&](const std::string& path) {
+    return split_of(path) == only_split && list.find(path) != list.rows().size();
+  };
+  // A list of a few images is no reason to number anew the classes of those it does not name.
+  if (trained.empty() || std::ranges::any_of(paths_, listed)) {
+    return {classes.begin(), classes.end()};
+  }
+  Missing unknown;
+  for (const std::string& one : classes) {
+    if (!std::ranges::binary_search(trained, one)) unknown.add(one);
+  }
+  if (unknown.count > 0) {
+    fail(list.file(), "names what is no class of ", only_split, "/ in ", where_, ": ",
+         counted_names(unknown.names, unknown.count, "label"));
+  }
+  return trained;
 }
 
 // False where the list names no image of this split.
 bool FolderLayout::take_from_list(std::string_view name, const LabelList& list,
                                   FolderSplit& found) const {
-  std::set<std::string> classes;
-  if (!list.numbered()) {
-    for (const LabelList::Row& row : list.rows()) classes.insert(row.label);
-    // A list of a few images is no reason to number the classes anew.
-    if (has_splits_ && name != only_split) {
-      for (std::string& one : classes_of(only_split)) classes.insert(std::move(one));
-    }
-    found.class_names.assign(classes.begin(), classes.end());
-  }
+  if (!list.numbered()) found.class_names = classes_of_list(list);
   std::vector<std::size_t> image_of(list.rows().size(), paths_.size());
   Missing unlisted;
   for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -158,10 +178,13 @@ bool FolderLayout::take_from_list(std::string_view name, const LabelList& list,
   return true;
 }
 
-void FolderLayout::take_from_directories(std::string_view name, FolderSplit& found) const {
+void FolderLayout::take_from_directories(std::string_view name, const LabelList* list,
+                                         FolderSplit& found) const {
   const bool of_train = std::ranges::find(splits_, only_split) != splits_.end();
   const std::string_view owner = of_train ? only_split : name;
-  found.class_names = classes_of(owner);
+  // What the list names, others than this split, may have given the classes of train their names.
+  const bool of_list = list != nullptr && !list->numbered() && of_train && name != only_split;
+  found.class_names = of_list ? classes_of_list(*list) : classes_of(owner);
   found.classes = static_cast<std::uint32_t>(found.class_names.size());
   Missing without, unknown;
   for (std::size_t i = 0; i < paths_.size(); ++i) {

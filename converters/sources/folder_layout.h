@@ -35,7 +35,8 @@ class FolderLayout {
 
   /// In the order train, val, test, then others by name.
   const std::vector<std::string>& splits() const { return splits_; }
-  /// Throws Error for an image without a class; for a class that "train" does not have; for images
+  /// The numbers of classes are the same for all splits. Throws Error for an image without a class;
+  /// for a class that "train" does not have, of a directory or of a list that does not name train; for images
   /// that `list` (may be null) does not name, and for names in it without an image: how many, and
   /// the first five.
   FolderSplit split(std::string_view name, const LabelList* list) const;
@@ -45,8 +46,10 @@ class FolderLayout {
   std::string_view inside(std::string_view path) const;  // its split
   std::string_view class_of(std::string_view path) const;
   std::vector<std::string> classes_of(std::string_view split) const;
+  std::vector<std::string> classes_of_list(const LabelList& list) const;
   bool take_from_list(std::string_view name, const LabelList& list, FolderSplit& found) const;
-  void take_from_directories(std::string_view name, FolderSplit& found) const;
+  void take_from_directories(std::string_view name, const LabelList* list,
+                             FolderSplit& found) const;
 
   std::string where_;
   std::vector<std::string> paths_;

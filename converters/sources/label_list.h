@@ -4,7 +4,8 @@
 //   ImageId,PredictionString                     Kaggle's ImageNet: the first word is the class,
 //   ILSVRC2012_val_00000001,n01751748 111 108 …  then a box
 //   val_0.JPEG TAB n03444034 TAB 0 TAB 32 …      Tiny-ImageNet: the second field is the class
-//   name,label        name label                 a header is recognised by its words
+//   name,label        name label                 a header is recognised by its words; fields of CSV
+//                                                may be quoted
 //
 // A label is a class's name, or, if all are, a number from 0.
 
@@ -24,8 +25,8 @@ class LabelList {
     std::string label;  // as written
   };
 
-  /// Throws Error naming file and line for a line without name and label, and for a name that
-  /// appears twice.
+  /// Throws Error naming file and line for a line without name and label, for a name that
+  /// appears twice, and for numbers of which one counts no class.
   explicit LabelList(const std::filesystem::path& file);
   LabelList(const LabelList&) = delete;
   LabelList& operator=(const LabelList&) = delete;

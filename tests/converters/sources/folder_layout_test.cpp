@@ -64,6 +64,20 @@ TEST_F(UnitFolderLayout, a_list_gives_labels_where_directories_do_not) {
             "train | | 7 0 | x.png");
 }
 
+TEST_F(UnitFolderLayout, a_list_numbers_the_classes_of_all_splits_alike) {
+  const Paths paths{"train/n1/x.png", "train/n2/y.png", "val/n2/z.png", "val/n1/w.png"};
+  const LabelList& all = list("x.png,wolf\ny.png,ant\nz.png,ant\nw.png,wolf\n");
+  EXPECT_EQ(read(paths, "train", &all), "train val | ant wolf | 1 0 - - | n1/x.png");
+  EXPECT_EQ(read(paths, "val", &all), "train val | ant wolf | - - 0 1 | n2/z.png");
+  const LabelList& trained = list("x.png,n3\ny.png,n2\n");
+  EXPECT_EQ(read(paths, "train", &trained), "train val | n2 n3 | 1 0 - - | n1/x.png");
+  expect_error([&] { read(paths, "val", &trained); },
+               {"of no class that train/ has", "1 image: val/n1/w.png"});
+  // An "ant" among val's labels would move n1 and n2 up by one.
+  expect_error([&] { read(paths, "val", &list("z.png,ant\nw.png,n1\n")); },
+               {"list.txt", "names what is no class of train/ in set.tar", "1 label: ant"});
+}
+
 TEST_F(UnitFolderLayout, images_without_a_label_are_counted_and_the_first_five_named) {
   const Paths paths{"train/a/1.png",    "val/images/1.png", "val/images/2.png", "val/images/3.png",
                     "val/images/4.png", "val/images/5.png", "val/images/66.png"};

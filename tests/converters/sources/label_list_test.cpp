@@ -52,6 +52,25 @@ TEST_F(UnitLabelList, a_name_and_a_number_are_separated_by_a_blank_or_a_comma) {
   EXPECT_EQ(labels("my cat.jpg 3\n\n", {"my cat.jpg", "my cat.png"}), "3 - numbers");
 }
 
+TEST_F(UnitLabelList, quoted_fields_hold_commas_and_quotes) {
+  EXPECT_EQ(labels("image,label\n\"a,b.jpg\", \"crane, bird\" ,1\r\n"
+                   "c.jpg,\"crane, \"\"machine\"\"\"\nd.jpg,\"\"\"\"\n",
+                   {"x/a,b.jpg", "c.jpg", "d.jpg"}),
+            "crane, bird crane, \"machine\" \" names");
+  expect_error([&] { labels("a.jpg,cat\nb.jpg,\"dog, big\n", {}); },
+               {"list.txt", "line 2", "a quote is not closed"});
+  expect_error([&] { labels("a.jpg,\"cat\" dog\n", {}); },
+               {"list.txt", "line 1", "'dog' stands behind a quote"});
+}
+
+TEST_F(UnitLabelList, numbers_of_which_one_counts_no_class_are_no_names) {
+  for (const char* wrong : {"-1", "2147483648", "99999999999999999999"}) {
+    expect_error([&] { labels(std::string("a.jpg,0\nb.jpg,") + wrong + "\nc.jpg,1\n", {}); },
+                 {"list.txt", "gives b.jpg the label", wrong, "expected numbers from 0"});
+  }
+  EXPECT_EQ(labels("a.jpg,0\nb.jpg,-\n", {"b.jpg"}), "- names");
+}
+
 TEST_F(UnitLabelList, lines_that_say_too_little_and_names_said_twice_are_refused) {
   expect_error([&] { labels("a.jpg 1\nb.jpg\n", {}); }, {"list.txt", "line 2", "found 'b.jpg'"});
   expect_error([&] { labels("a.jpg 1\n./a.jpg 2\n", {}); }, {"list.txt", "a.jpg twice"});

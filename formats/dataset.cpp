@@ -93,13 +93,25 @@ const Container& container_at(const fs::path& path) {
   refuse(path);
 }
 
-std::unique_ptr<Dataset> open_as_found(const fs::path& path) {
-  if (!url_scheme(path.native()).empty()) return open_url(path.native());
+namespace {
+
+std::unique_ptr<Dataset> open_any(const fs::path& path, const RemoteSettings& settings) {
+  if (!url_scheme(path.native()).empty()) return open_url(path.native(), settings);
   return container_at(path).open(path);
 }
 
+}  // namespace
+
+std::unique_ptr<Dataset> open_as_found(const fs::path& path) {
+  return open_any(path, remote_settings());
+}
+
 std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
-  std::unique_ptr<Dataset> dataset = open_as_found(path);
+  return open_dataset(path, remote_settings());
+}
+
+std::unique_ptr<Dataset> open_dataset(const fs::path& path, const RemoteSettings& settings) {
+  std::unique_ptr<Dataset> dataset = open_any(path, settings);
   expect_whole(dataset->info());
   return dataset;
 }

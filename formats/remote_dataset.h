@@ -23,4 +23,8 @@ UrlFiles files_of_url(std::string_view url, const RemoteSettings& settings = rem
 std::unique_ptr<Dataset> open_url(std::string_view url,
                                   const RemoteSettings& settings = remote_settings());
 
+/// open_dataset() of a path or a URL, with these settings in place of the process's.
+std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path,
+                                      const RemoteSettings& settings);
+
 }  // namespace feedrate::formats

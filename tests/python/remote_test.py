@@ -5,6 +5,7 @@ import inspect
 import os
 import pickle
 import re
+import shutil
 import tempfile
 import threading
 import unittest
@@ -111,6 +112,20 @@ class Remote(unittest.TestCase):
     def test_what_is_not_there_is_named(self):
         with self.assertRaisesRegex(feedrate.DataError, "there is no such object"):
             feedrate.open(self.url + "absent.rec")
+
+    def test_a_dataset_that_lacks_samples_is_refused(self):
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(self.local)) as copy:
+            for name in os.listdir(self.local):
+                shutil.copy(os.path.join(self.local, name), copy)
+            sidecar = os.path.join(copy, "feedrate.json")
+            with open(sidecar) as file:
+                text = re.sub(r'("count": *)64', r"\g<1>65", file.read())
+            with open(sidecar, "w") as file:
+                file.write(text)
+            url = self.url.replace(os.path.basename(self.local), os.path.basename(copy))
+            for place in copy, url:
+                with self.assertRaisesRegex(feedrate.DataError, "expected the 65 samples"):
+                    feedrate.open(place)
 
     def test_the_signature_names_the_settings(self):
         self.assertIn("connections", inspect.signature(feedrate.open).parameters)

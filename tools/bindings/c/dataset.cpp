@@ -40,8 +40,7 @@ feedrate_dataset* open(const char* path, const RemoteSettings& remote) {
     throw Failure(FEEDRATE_NOT_FOUND, join(path, ": no such file or directory"));
   }
   auto dataset = std::make_unique<feedrate_dataset>();
-  dataset->data = local ? open_as_found(path) : open_url(path, remote);
-  expect_whole(dataset->data->info());
+  dataset->data = open_dataset(path, remote);
   dataset->path = shown_path(dataset->data->info().path);
   for (const std::string& name : dataset->data->info().class_names.names) {
     dataset->class_names.push_back(name.c_str());

@@ -28,7 +28,7 @@ OpenDataset open(const nb::bytes& path, const nb::kwargs& given) {
                          [](auto& all, const auto& visit) { for_each_setting(all, visit); });
   });
   const OthersRun others_run;
-  return {url_scheme(name).empty() ? open_dataset(name) : open_url(name, settings)};
+  return {open_dataset(name, settings)};
 }
 
 nb::list remote_rows() {

@@ -1,6 +1,8 @@
 // A directory with one sub-directory per class, as torchvision's ImageFolder reads it, or one such
 // directory for each split; the same in a tar or zip; or images whose labels a list has.
 
+#include <set>
+
 #include "converters/sources/folder_stream.h"
 #include "converters/sources/stored_source.h"
 #include "formats/base/error.h"
@@ -29,7 +31,9 @@ class FolderSource final : public StoredSource {
   std::unique_ptr<SampleStream> open(std::span<const fs::path> inputs,
                                      std::string_view split) const override {
     const FolderInput input = input_of(inputs);
-    return is_dataset(input) ? StoredSource::open(inputs, split) : open_folder_stream(input, split);
+    return is_dataset(input) && !lacks_classes_of_train(input.images, split)
+               ? StoredSource::open(inputs, split)
+               : open_folder_stream(input, split);
   }
   std::vector<fs::path> files(std::span<const fs::path> inputs,
                               std::string_view split) const override {
@@ -59,6 +63,21 @@ class FolderSource final : public StoredSource {
   }
   static bool is_dataset(const FolderInput& input) {
     return input.labels.empty() && fs::is_directory(input.images);
+  }
+
+  // Then the split alone would number its classes otherwise than train does. One that Feedrate wrote
+  // keeps its numbers.
+  bool lacks_classes_of_train(const fs::path& folder, std::string_view split) const {
+    const fs::path own = folder / split, trained = folder / "train";
+    if (split == "train" || !fs::is_directory(trained) || !is_split(own)) return false;
+    return !open_one(own)->info().sidecar && sub_directories(own) != sub_directories(trained);
+  }
+  static std::set<std::string> sub_directories(const fs::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.is_directory()) names.insert(entry.path().filename().string());
+    }
+    return names;
   }
 
   const fs::path& only_input(std::span<const fs::path> inputs) const override {

@@ -86,10 +86,19 @@ TEST_F(UnitFolderSource, every_archive_gives_the_samples_of_the_directory) {
   for (const auto& [name, content] : archives) {
     const std::vector<fs::path> packed{write(directory_ / name, content)};
     EXPECT_EQ(source("folder").splits(packed), (std::vector<std::string>{"train", "val"})) << name;
-    EXPECT_EQ(samples(packed, "train"), samples(unpacked, "train")) << name;
+    for (const char* split : {"train", "val"}) {
+      EXPECT_EQ(samples(packed, split), samples(unpacked, split)) << name << " " << split;
+    }
   }
-  // In the archive, a label of val is that of train, though val lacks a class.
-  EXPECT_EQ(samples({directory_ / "plain.tar"}, "val").at(1).substr(0, 2), "2 ");
+  // A label of val is that of train, though val lacks a class.
+  EXPECT_EQ(samples(unpacked, "val").at(1).substr(0, 2), "2 ");
+}
+
+TEST_F(UnitFolderSource, a_class_that_train_lacks_is_refused_on_disk_too) {
+  unpack({{"train/a/1.png", png(1)}, {"train/b/2.png", png(2)}, {"val/yak/3.png", png(3)}},
+         directory_ / "two");
+  expect_error([&] { samples({directory_ / "two"}, "val"); },
+               {"of no class that train/ has", "1 image: val/yak/3.png"});
 }
 
 TEST_F(UnitFolderSource, a_list_labels_a_directory_and_an_archive_alike) {

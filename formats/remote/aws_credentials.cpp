@@ -79,6 +79,17 @@ std::optional<AwsCredentials> from_environment() {
   return found;
 }
 
+constexpr std::string_view exported =
+    ", which is not read here: 'aws configure export-credentials --format env' prints variables "
+    "that "
+    "are";
+
+// Elsewhere is what a pod's token does not stand for.
+std::optional<AwsCredentials> from_web_identity() {
+  if (variable("AWS_WEB_IDENTITY_TOKEN_FILE").empty()) return std::nullopt;
+  throw Error(join("AWS_WEB_IDENTITY_TOKEN_FILE is set", exported));
+}
+
 std::optional<AwsCredentials> from_profile(const Profile& profile, const fs::path& file) {
   AwsCredentials found{value_of(profile, "aws_access_key_id"),
                        value_of(profile, "aws_secret_access_key"),
@@ -103,9 +114,7 @@ std::optional<AwsCredentials> from_shared_files() {
   // Whoever names other ways wants one of them, not whatever is found next.
   for (const char* const way : {"credential_process", "sso_session", "sso_start_url", "role_arn"}) {
     if (!config.contains(way) && !credentials.contains(way)) continue;
-    throw Error(join("the profile ", profile_name(), " has a ", way,
-                     ", which is not read here: 'aws configure export-credentials --format env' "
-                     "prints variables that are"));
+    throw Error(join("the profile ", profile_name(), " has a ", way, exported));
   }
   return std::nullopt;
 }
@@ -187,7 +196,8 @@ std::optional<AwsCredentials> from_instance() {
 }  // namespace
 
 AwsCredentials find_aws_credentials() {
-  for (const auto find : {from_environment, from_shared_files, from_container, from_instance}) {
+  for (const auto find :
+       {from_environment, from_web_identity, from_shared_files, from_container, from_instance}) {
     if (auto found = find()) return *found;
   }
   return {};

@@ -56,6 +56,10 @@ RemotePlace locate_http(Url url) {
 }
 
 RemotePlace locate_s3(const Url& url, const RemoteSettings& settings) {
+  if (!url.user.empty()) {
+    fail(without_secrets(url.text()),
+         "an s3:// URL has no user and password: keys come from the environment or AWS's files");
+  }
   const std::string path = url.path.empty() ? "" : url.path.substr(1);
   const auto [prefix, file] = split(path);
   if (!file.empty() && file.find('{') == std::string::npos) {

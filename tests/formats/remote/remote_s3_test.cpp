@@ -95,8 +95,23 @@ TEST_F(UnitRemoteS3, credentials_are_those_that_are_named_and_no_others) {
   expect_error([] { (void)find_aws_credentials(); }, {"AWS_PROFILE names the profile absent"});
   ::setenv("AWS_PROFILE", "other", 1);
   expect_error([] { (void)find_aws_credentials(); }, {"other has a role_arn, which is not read"});
-  for (const char* name : {"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_PROFILE"}) {
+  ::setenv("AWS_WEB_IDENTITY_TOKEN_FILE", config.c_str(), 1);
+  expect_error([] { (void)find_aws_credentials(); },
+               {"AWS_WEB_IDENTITY_TOKEN_FILE is set, which is not read"});
+  for (const char* name : {"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_PROFILE",
+                           "AWS_WEB_IDENTITY_TOKEN_FILE"}) {
     ::unsetenv(name);
+  }
+}
+
+TEST_F(UnitRemoteS3, keys_in_a_url_are_refused_and_not_shown) {
+  try {
+    open_dataset("s3://key:hidden@bucket/set/");
+    FAIL();
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("no user and password"), std::string::npos) << said;
+    EXPECT_EQ(said.find("hidden"), std::string::npos) << said;
   }
 }
 

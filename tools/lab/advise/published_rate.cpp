@@ -13,6 +13,7 @@
 #include "formats/base/kind.h"
 #include "formats/base/text.h"
 #include "formats/io/file.h"
+#include "tools/console/json_file.hpp"
 #include "tools/console/text.h"
 #include "tools/lab/measure/row.h"
 #include "trainer/networks/network.h"
@@ -144,21 +145,17 @@ std::span<const PublishedRate> published_rates() {
 }
 
 std::vector<PublishedRate> read_rates(const std::filesystem::path& file) {
+  const nlohmann::json list = parse_json(file, read_text(file));
+  if (!list.is_array()) fail(file, "expected a list of rates, found ", list.type_name());
   std::vector<PublishedRate> rates;
-  try {
-    const auto list = nlohmann::json::parse(read_text(file));
-    if (!list.is_array()) fail(file, "expected a list of rates, found ", list.type_name());
-    for (const auto& object : list) {
-      try {
-        rates.push_back(from_json(object));
-      } catch (const nlohmann::json::exception& error) {
-        fail(file, "entry ", rates.size() + 1, ": ", without_prefix(error.what()));
-      } catch (const Error& error) {
-        fail(file, "entry ", rates.size() + 1, ": ", error.what());
-      }
+  for (const auto& object : list) {
+    try {
+      rates.push_back(from_json(object));
+    } catch (const nlohmann::json::exception& error) {
+      fail(file, "entry ", rates.size() + 1, ": ", without_prefix(error.what()));
+    } catch (const Error& error) {
+      fail(file, "entry ", rates.size() + 1, ": ", error.what());
     }
-  } catch (const nlohmann::json::exception& error) {
-    fail(file, "cannot be understood: ", without_prefix(error.what()));
   }
   if (rates.empty()) fail(file, "lists no rate");
   return rates;

@@ -12,6 +12,7 @@
 #include "formats/base/kind.h"
 #include "formats/io/file.h"
 #include "tools/console/fields.h"
+#include "tools/console/json_file.hpp"
 #include "tools/console/text.h"
 #include "tools/lab/bench/settings.h"
 #include "tools/lab/measure/row_fields.h"
@@ -54,7 +55,7 @@ class PlanReader {
   }
 
   BenchOptions read() {
-    const json plan = parse();
+    const json plan = parse_json(path_, text_);
     if (!plan.is_object()) refuse("", "a plan is an object {…}");
     for (const auto& [key, value] : plan.items()) {
       take(key, value);
@@ -104,27 +105,6 @@ class PlanReader {
     }
     fail(path_, "line ", 1 + std::count(text_.begin(), text_.begin() + static_cast<long>(at), '\n'),
          ": ", parts...);
-  }
-
-  json parse() const {
-    std::vector<std::set<std::string>> open;  // keys of each object being parsed
-    const auto watch = [&](int, json::parse_event_t event, json& parsed) {
-      if (event == json::parse_event_t::object_start) open.emplace_back();
-      if (event == json::parse_event_t::object_end) open.pop_back();
-      if (event == json::parse_event_t::key &&
-          !open.back().insert(parsed.get<std::string>()).second) {
-        fail(path_, "key ", in_quotes(parsed.get<std::string>()), " appears twice");
-      }
-      return true;
-    };
-    try {
-      return json::parse(text_, watch);
-    } catch (const json::exception& problem) {
-      std::string_view what = without_prefix(problem.what());
-      constexpr std::string_view before = "parse error at ";  // "line 3, column 5: …"
-      if (what.starts_with(before)) what.remove_prefix(before.size());
-      fail(path_, what);
-    }
   }
 
   /// The text of a value that the row takes.

@@ -73,7 +73,9 @@ TEST(HostilePublishedRates, a_file_that_is_wrong_is_told_with_its_entry) {
                       R"([{"device": "RTX4090", "network": "lenet", "images_per_second": 5}])");
   EXPECT_EQ(parse_devices("rtx4090", read_rates(file)).count, 1U);
   const std::pair<std::string, std::string> wrong[] = {
-      {"", "cannot be understood"},
+      {"", "line 1, column 1"},
+      {R"([{"device": "a", "device": "b", "network": "lenet", "images_per_second": 5}])",
+       R"(key "device" appears twice)"},
       {"{}", "expected a list of rates, found object"},
       {"[]", "lists no rate"},
       {"[" + good + R"(, {"device": "b"}])", "entry 2: "},

@@ -47,13 +47,13 @@ class WarmingSource final : public BatchSource {
  public:
   explicit WarmingSource(BatchSource& source) : source_(source) {}
   const Batch* next() override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(taken_++ < slow ? 60 : 10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(taken_++ < slow ? 500 : 5));
     return source_.next();
   }
   Shape shape() const override { return source_.shape(); }
   std::uint32_t batch_size() const override { return source_.batch_size(); }
 
-  static constexpr std::uint64_t slow = 8;
+  static constexpr std::uint64_t slow = 2;
 
  private:
   BatchSource& source_;
@@ -62,9 +62,9 @@ class WarmingSource final : public BatchSource {
 
 TEST(UnitTrain, the_rate_of_a_run_of_given_length_is_that_after_warming_up) {
   const auto session = session_of("mlp", 4);
-  RandomSource source({.batch = 4, .images = 400});
+  RandomSource source({.batch = 4, .images = 1000});
   WarmingSource warming(source);
-  const TrainResult result = train(*session, warming, {.seconds = 1.3});
+  const TrainResult result = train(*session, warming, {.seconds = 2.5});
   EXPECT_GT(result.warmup_seconds.value_or(0), 0.2);
   const auto all = static_cast<double>(result.images_after_first);
   EXPECT_GT(result.images_per_second, all / result.seconds);

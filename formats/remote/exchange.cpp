@@ -251,6 +251,7 @@ void Exchange::take_header(std::string_view line) {
   if (name == "last-modified") answer_.last_modified = value;
   if (name == "content-type") answer_.content_type = value;
   if (name == "content-range") answer_.content_range = value;
+  if (name == "content-encoding") answer_.content_encoding = value;
   if (name == "content-length") answer_.length = parse_number<std::uint64_t>(value);
   if (name == "retry-after") answer_.retry_after_seconds = parse_number<unsigned>(value);
   if (name == "x-amz-bucket-region") answer_.bucket_region = value;
@@ -290,6 +291,11 @@ Outcome Exchange::outcome(int code_number) const {
   const auto code = static_cast<CURLcode>(code_number);
   using Kind = Outcome::Kind;
   if (!complaint_.empty()) return {Kind::failed, complaint_};
+  if (headers_ended_ && answer_.status < 300) {
+    if (std::string fault = fault_of_encoding(); !fault.empty()) {
+      return {Kind::failed, std::move(fault)};
+    }
+  }
   if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
     return {Kind::failed, reason_ + trusted_text(trusted())};
   }
@@ -302,6 +308,15 @@ Outcome Exchange::outcome(int code_number) const {
     return {Kind::repeat, "the connection ended within the headers of an answer"};
   if (worth_repeating(answer_.status)) return {Kind::repeat, refusal(answer_)};
   return range_.size == 0 ? Outcome{Kind::done, {}} : judge_range();
+}
+
+// Nobody asked for an encoding, and a range of what is encoded is no range of the object. S3 keeps
+// "aws-chunked", which tells how the object once came, with objects that some tools stored.
+std::string Exchange::fault_of_encoding() const {
+  const std::string& encoding = answer_.content_encoding;
+  if (encoding.empty() || encoding == "identity" || encoding == "aws-chunked") return {};
+  return join("is sent with Content-Encoding: ", encoding,
+              ", so that bytes are not those of the object: turn that off for it");
 }
 
 // Compares the tags, or else the times, as far as both are stated.
@@ -319,6 +334,7 @@ std::string Exchange::fault_of_range() const {
                 ", found ", answer_.etag.empty() ? "another one" : answer_.etag);
   }
   if (!answers_range()) return refusal(answer_);
+  if (std::string fault = fault_of_encoding(); !fault.empty()) return fault;
   if (!expected_version.empty() && answer_.etag.empty() && answer_.last_modified.empty()) {
     return join(
         "the server no longer says which version it sends (no ETag, no Last-Modified), "

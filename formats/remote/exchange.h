@@ -51,6 +51,7 @@ struct HttpAnswer {
   std::string last_modified = {};
   std::string content_type = {};
   std::string content_range = {};
+  std::string content_encoding = {};
   std::string bucket_region = {};  // x-amz-bucket-region
   std::optional<std::uint64_t> length = {};
   std::optional<unsigned> retry_after_seconds = {};
@@ -102,6 +103,7 @@ class Exchange {
   bool take_body(std::string_view bytes);
   bool answers_range() const;
   bool is_other_version() const;
+  std::string fault_of_encoding() const;
   std::string fault_of_range() const;
   Outcome judge_range() const;
 

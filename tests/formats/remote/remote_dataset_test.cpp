@@ -233,6 +233,19 @@ TEST_F(UnitRemote, another_range_than_asked_for_is_refused) {
                {"data.rec", "asked for bytes ", "the server sends bytes "});
 }
 
+// One that was cut would be taken for the beginning of the range.
+TEST_F(UnitRemote, an_answer_that_is_encoded_is_refused) {
+  write("recordio");
+  const auto dataset = open_dataset(url());
+  for (const std::size_t length : {std::size_t{9}, ~std::size_t{}}) {
+    server_.set_faults([=](const ServedRequest&) {
+      return Fault{.headers = "Content-Encoding: gzip\r\n", .cut_after = length};
+    });
+    expect_error([&] { digests_of(*dataset); }, {"data.rec", "Content-Encoding: gzip"});
+  }
+  expect_error([&] { open_dataset(url()); }, {"Content-Encoding: gzip"});
+}
+
 TEST_F(UnitRemote, a_server_that_stays_broken_is_an_error_with_its_status) {
   write("recordio");
   const auto dataset = open_dataset(url());

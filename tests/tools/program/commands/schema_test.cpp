@@ -88,6 +88,7 @@ TEST(UnitJsonObjects, of_rows_have_the_keys_of_a_row) {
   row.emulated_rate = 5910;
   row.servers = "--connections 8";
   row.shuffle_blocks = 64;
+  row.kernel_us = 3;
   EXPECT_EQ(keys_of(object_named("rows")), keys_of(ordered_json::parse(to_json_line(row))));
 }
 
@@ -328,6 +329,7 @@ TEST(UnitJsonObjects, of_plans_have_the_keys_that_a_plan_may_have) {
                              {"emulated", {"400"}},
                              {"decide", 1},
                              {"host_cores", 1},
+                             {"cores", 1},
                              {"precisions", {"fp32"}},
                              {"compute_threads", 1},
                              {"repeat", 1},

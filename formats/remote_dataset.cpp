@@ -11,6 +11,7 @@
 #include "formats/container.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/webdataset/tar_set.h"
+#include "formats/means/mean_format.h"
 #include "formats/remote/origin.h"
 #include "formats/remote/stand_in.h"
 #include "formats/sidecar.h"
@@ -37,6 +38,9 @@ std::vector<std::string> files_of(const std::string& file) {
 std::vector<std::string> names_to_ask_for(const std::string& file) {
   std::set<std::string> names = {std::string(sidecar_name), "feedrate.crops", "labels.txt",
                                  "index.json"};
+  for (const MeanFormat* const format : mean_formats()) {
+    names.insert(join("mean", format->extension()));
+  }
   for (const std::string& each : files_of(file)) {
     names.insert({each, each + ".idx", each + ".crops", each.substr(0, each.find('.')) + ".idx",
                   fs::path(each).replace_extension(".idx"),

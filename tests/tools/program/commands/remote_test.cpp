@@ -260,6 +260,18 @@ TEST_F(CommandsRemote, advise_chooses_how_to_read) {
   EXPECT_EQ(reading.at("shuffle_blocks"), 19) << reading;
 }
 
+TEST_F(CommandsRemote, a_file_is_verified_with_the_mean_beside_it) {
+  const auto at = [&](const char* name) { return (root_ / name).string(); };
+  ASSERT_EQ(feedrate({"synth", "mnist", "--images", "20", "--out", at("made")}).code, exit_done);
+  ASSERT_EQ(feedrate({"convert", "mnist", at("made"), "--to", "recordio", "--split", "train",
+                      "--out", at("digits")})
+                .code,
+            exit_done);
+  ASSERT_TRUE(std::filesystem::exists(root_ / "digits" / "mean.nd"));
+  const Said said = feedrate({"verify", server_.url() + "/digits/data.rec"});
+  EXPECT_EQ(said.code, exit_done) << said.errors << said.output;
+}
+
 TEST_F(CommandsRemote, advise_tells_the_bill) {
   const auto advised = [&](std::vector<std::string> more) {
     std::vector<std::string> words{"advise", url(), "--target", "10", "--seconds", "0.1"};

@@ -31,7 +31,7 @@ class FolderSource final : public StoredSource {
   std::unique_ptr<SampleStream> open(std::span<const fs::path> inputs,
                                      std::string_view split) const override {
     const FolderInput input = input_of(inputs);
-    return is_dataset(input) && !lacks_classes_of_train(input.images, split)
+    return is_dataset(input) && !has_other_classes_than_train(input.images, split)
                ? StoredSource::open(inputs, split)
                : open_folder_stream(input, split);
   }
@@ -65,12 +65,12 @@ class FolderSource final : public StoredSource {
     return input.labels.empty() && fs::is_directory(input.images);
   }
 
-  // Then the split alone would number its classes otherwise than train does. One that Feedrate wrote
-  // keeps its numbers.
-  bool lacks_classes_of_train(const fs::path& folder, std::string_view split) const {
+  // Such a split, read by itself, would not have the class numbers of train. One that Feedrate wrote
+  // has them in its sidecar.
+  bool has_other_classes_than_train(const fs::path& folder, std::string_view split) const {
     const fs::path own = folder / split, trained = folder / "train";
     if (split == "train" || !fs::is_directory(trained) || !is_split(own)) return false;
-    return !open_one(own)->info().sidecar && sub_directories(own) != sub_directories(trained);
+    return sub_directories(own) != sub_directories(trained) && !open_one(own)->info().sidecar;
   }
   static std::set<std::string> sub_directories(const fs::path& folder) {
     std::set<std::string> names;

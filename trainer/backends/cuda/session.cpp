@@ -84,6 +84,11 @@ void CudaSession::expect_all_ranks() const {
   if (communicator_ != nullptr) communicator_->expect_all_there();
 }
 
+void CudaSession::wait_for_device() const {
+  context_.wait();
+  expect_all_ranks();
+}
+
 void CudaSession::wait_for_room() {
   const std::optional<std::uint64_t> done = inputs_.wait_for_room();
   expect_all_ranks();
@@ -211,8 +216,7 @@ void CudaSession::evaluate_step() {
 }
 
 void CudaSession::download(void* to, const void* from, std::size_t bytes) {
-  context_.wait();
-  expect_all_ranks();
+  wait_for_device();
   const Stopwatch stopwatch;
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
   ++down_.count;
@@ -261,8 +265,7 @@ void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
 }
 
 void CudaSession::wait() {
-  context_.wait();
-  expect_all_ranks();
+  wait_for_device();
   inputs_.expect_decoded();
   find_divergence_until(never_diverged);
 }
@@ -314,8 +317,7 @@ std::vector<float> CudaSession::gradient(std::size_t number) const {
 std::optional<LossScale> CudaSession::loss_scale() const {
   if (device_loss_scale() == nullptr) return std::nullopt;
   DeviceLossScale now;
-  context_.wait();
-  expect_all_ranks();
+  wait_for_device();
   check(cudaMemcpy(&now, device_loss_scale(), sizeof(now), cudaMemcpyDeviceToHost), "cudaMemcpy");
   return LossScale{static_cast<std::uint64_t>(now.scale), now.good_steps};
 }

@@ -74,8 +74,9 @@ class CudaSession final : public Session {
   void backward_of(std::size_t node, const Step& step);
   void run(const Step& step);
   void run_or_replay(const Step& step);
-  // After each wait for the device: what was awaited is void where a rank has ended early.
+  // Called after each wait for the device, whose results are void where a rank has ended early.
   void expect_all_ranks() const;
+  void wait_for_device() const;
   void wait_for_room();
   std::vector<float> read(const float* all, std::size_t number) const;
   std::vector<float> output(std::size_t node);

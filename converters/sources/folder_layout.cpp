@@ -118,7 +118,7 @@ std::vector<std::string> FolderLayout::classes_of_list(const LabelList& list) co
   const auto listed = [&](const std::string& path) {
     return split_of(path) == only_split && list.find(path) != list.rows().size();
   };
-  // A list of a few images is no reason to number anew the classes of those it does not name.
+  // A list that names no image of train must not change the numbers of train's classes.
   if (trained.empty() || std::ranges::any_of(paths_, listed)) {
     return {classes.begin(), classes.end()};
   }

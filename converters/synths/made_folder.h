@@ -29,7 +29,7 @@ struct MadeFolder {
 
 /// Makes all images of a split, class by class, about as many of each.
 void make_folder(MadeImages& images, MadeSplit split, const MadeFolder& folder);
-/// The same of images that are drawn like ImageNet's photographs.
+/// As make_folder(), but the images look like ImageNet's photographs.
 void make_photographs(MadeImages& images, MadeSplit split, unsigned classes,
                       const TakeOfClass& take);
 

@@ -44,9 +44,9 @@ struct ColumnRole {
   std::vector<std::string_view> usual;  // names, the most usual first
 };
 
-/// The place of the column that is wished for or, without a wish, has a usual name, those that surely fit
-/// first, or is the only one that surely fits.
-/// Throws Error, which lists the columns and says how to name one, where there is none or it cannot be told.
+/// The place of the column that the wish names. Without a wish: of a column with a usual name, preferably
+/// one that surely fits; else of the only column that surely fits. Throws Error, which lists the
+/// columns and says how to name one, where there is none or it cannot be told.
 std::size_t choose_column(std::span<const TableColumn> columns, const ColumnRole& role,
                           const std::string& wish);
 

@@ -1,6 +1,6 @@
-// index.json of Mosaic's streaming datasets and one shard that is compressed as a whole. A shard
-// begins with a byte: 0 where the rest is compressed as it is; otherwise the rest is compressed here,
-// because hardly any mutation of compressed bytes unpacks.
+// The index.json of a Mosaic streaming dataset, and one shard of it that is compressed as a whole. The
+// first byte of the input's shard says what follows: 0, compressed bytes; else plain bytes, which are
+// compressed here, because hardly any mutation of compressed bytes can be unpacked.
 
 #include <utility>
 

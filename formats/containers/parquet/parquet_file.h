@@ -39,8 +39,8 @@ class ParquetFile {
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t rows() const { return labels_.size(); }
   std::int32_t label(std::uint64_t row) const { return labels_[row]; }
-  /// The texts of its labels, whose numbers label() gives until number_labels(); none where labels
-  /// are numbers.
+  /// The different texts of the label column; none where labels are numbers. Until number_labels()
+  /// is called, label() numbers them in the order in which they came.
   const TextClasses& texts() const { return texts_; }
   /// Makes the labels that are text those of `classes`, which are of all files of the dataset.
   void number_labels(const TextClasses& classes);

@@ -10,8 +10,8 @@ namespace feedrate::tools {
 /// one core: whole cores first, so that what remains is as the whole is. Pure function.
 std::vector<int> remaining(const std::vector<std::vector<int>>& cores, unsigned usable);
 
-/// While it lives, all threads of this process, and what they start, run on so many of the usable cores.
-/// Threads that other threads start at the same moment may miss that. Where the system refuses, and where
+/// While it lives, all threads of this process, and the threads and processes that they start, run on this
+/// number of the usable cores. A thread that another one starts at the same moment may be left out. Where the system refuses, and where
 /// there are no more cores, nothing is hidden.
 class HiddenCores {
  public:

@@ -43,7 +43,7 @@ class DeviceRanks {
  private:
   /// The stream of the sums, after making it wait for all that context.compute() holds so far.
   cudaStream_t stream_after_compute();
-  /// Queues the sum over all ranks behind what context.compute() holds so far.
+  /// Starts a sum over all ranks, after the work that is already queued on context.compute().
   void sum(const void* from, void* to, std::size_t count, int type);
 
   Communicator& hosts_;

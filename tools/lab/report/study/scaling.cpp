@@ -46,7 +46,7 @@ double Scaling::growth(double cores) const {
   return std::max(by_kernel, std::pow(each, std::log2(cores / most)));
 }
 
-/// The cores that supply this rate in the worst case; infinite where none do.
+/// The number of cores that supplies this rate even in the worst case; infinite if no number does.
 double Scaling::most_cores(double rate) const {
   const auto enough = [&](double cores) { return supply(cores).low >= rate; };
   double low = rate * cost * (1 + doubt);

@@ -107,6 +107,8 @@ class InteropLike(unittest.TestCase):
             [v1.Resize(36), v1.RandomCrop(32), v1.RandomHorizontalFlip()],
             [v1.RandomHorizontalFlip(), v1.ColorJitter(0.4, 0.3, 0.2, 0.1), v1.Resize(36), v1.CenterCrop(20)],
             [v1.Grayscale(), v1.Resize(36), v1.CenterCrop(32)],
+            [v1.RandomResizedCrop(24, antialias=False)],
+            [v2.Resize(36, interpolation=Image.Resampling.BILINEAR, antialias=False), v2.CenterCrop(32)],
         ):
             with self.subTest(first=first):
                 rest = tensors() if "Grayscale" not in str(first) else [v1.ToTensor(), v1.Normalize(0.5, 0.25)]
@@ -119,6 +121,27 @@ class InteropLike(unittest.TestCase):
                 self.assertLessEqual(found.largest, 1.01)
                 self.assertLess(found.mean, 0.1)
                 self.assertEqual(found.left_out, ["color-jitter"] if "ColorJitter" in str(first) else [])
+
+    def test_tensors_are_resized_by_their_own_code(self):
+        """Whose pixels are then compared, and not those of a picture."""
+        first = v2.ToImage(), v2.RandomResizedCrop(24, antialias=True), v2.RandomHorizontalFlip()
+        last = v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, DEVIATION)
+        loader = DataLoader(self.folder(*first, *last), batch_size=8)
+        resized, kinds = v2.functional.resized_crop, []
+
+        def seen(image, *given, **named):
+            kinds.append(type(image).__name__)
+            return resized(image, *given, **named)
+
+        v2.functional.resized_crop = seen
+        try:
+            found = pixel_difference(loader, 30)
+        finally:
+            v2.functional.resized_crop = resized
+        self.assertEqual(set(kinds), {"Image"})
+        self.assertTrue(all(kind == "Image" for kind in kinds) and len(kinds) == 30)
+        self.assertLessEqual(found.largest, 2.01)
+        self.assertLess(found.mean, 0.3)
 
     def test_the_difference_can_be_large(self):
         """Or a comparison with itself would pass, too."""
@@ -245,6 +268,9 @@ class InteropLike(unittest.TestCase):
             ([v1.GaussianBlur(3), *last], "GaussianBlur is no part of recipes"),
             ([v1.Lambda(lambda image: image), *last], "Lambda is no part of recipes"),
             ([bicubic, v1.CenterCrop(32), *last], "by bicubic interpolation, not bilinear"),
+            ([v2.Resize(36, interpolation=Image.Resampling.LANCZOS), *last], "by lanczos interpolation"),
+            ([v1.RandomResizedCrop(32, interpolation=v1.InterpolationMode.NEAREST), *last], "by nearest interpolation"),
+            ([v2.ToImage(), v2.Resize(36, antialias=False), *last[1:]], "antialias=False, which skips pixels of tensors"),
             ([v1.Resize((32, 40)), *last], "Resize makes 32 x 40 pixels"),
             ([v1.CenterCrop(32), v1.Resize(16), *last], "a crop comes before a resize"),
             ([v1.RandomResizedCrop((32, 16)), *last], "32 x 16 pixels, and not a square"),

@@ -173,10 +173,15 @@ def _distance(likeness: Likeness, index: int) -> torch.Tensor:
     image = likeness.found.load(index)
     width, height = image.size
     views = image, View.whole(height, width)
+    done = 0
     for step in plan.steps:
+        # A tensor is resized by other code than a picture.
+        while done < step.behind and step.compared:
+            views = plan.rest[done](views[0]), views[1]
+            done += 1
         views = step.force(views)
     theirs = views[0]
-    for transform in plan.rest:
+    for transform in plan.rest[done:]:
         theirs = transform(theirs)
     theirs = torch.as_tensor(theirs)
     ours: Any = torch.from_dlpack(native.view(index, *views[1], int(theirs.shape[0]))).permute(2, 0, 1)

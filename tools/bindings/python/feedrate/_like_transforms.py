@@ -33,6 +33,7 @@ class Step(NamedTuple):
     stage: int  # where a recipe has it
     force: Callable[[Views], Views]  # draws numbers as theirs does, and does it to both
     compared: bool = True  # False: `force` leaves it out, since it is of colours and to the bit Pillow's
+    behind: int = 0  # how many of Plan.rest come before it: whether theirs gives it a picture or a tensor
 
 
 class Plan(NamedTuple):
@@ -65,11 +66,13 @@ def plan_of(transform: Any, channels: int | None) -> Plan:
         if numbers.takes(one):
             continue
         if numbers.is_number and type(one).__name__ == "RandomErasing" and _known(one):
-            steps.append(_erasing(one, numbers))
+            steps.append(_erasing(one, numbers)._replace(behind=len(numbers.rest)))
             continue
         if numbers.is_number:
             raise Unlike(f"{_name(one)} comes behind the conversion to numbers")
-        steps.append(_step_of(one))
+        if numbers.rest and getattr(one, "antialias", True) is False:
+            raise Unlike(f"{_name(one)} has antialias=False, which skips pixels of tensors")
+        steps.append(_step_of(one)._replace(behind=len(numbers.rest)))
     if not numbers.rest:
         raise Unlike("no ToTensor or PILToTensor makes tensors of the images")
     has_channels = any(step.parts.startswith(("random-resized-crop", "rgb", "grey")) for step in steps)
@@ -195,13 +198,17 @@ def _side(transform: Any, size: Any) -> int:
     return int(sides[0])
 
 
+# Of Image.Resampling, which torchvision takes, too.
+_PILLOWS = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic", 4: "box", 5: "hamming"}
+
+
 def _expect_bilinear(transform: Any) -> None:
+    """Of pictures, Pillow's, which knows no other than an antialiased one; `antialias` is of tensors."""
     how = transform.interpolation
-    names = [str(getattr(one, "value", one)) for one in (how if isinstance(how, (list, tuple)) else [how])]
+    given = [getattr(one, "value", one) for one in (how if isinstance(how, (list, tuple)) else [how])]
+    names = [_PILLOWS.get(one, str(one)) if isinstance(one, int) else str(one) for one in given]
     if names != ["bilinear"]:
         raise Unlike(f"{_name(transform)} resizes by {' or '.join(names)} interpolation, not bilinear")
-    if getattr(transform, "antialias", True) is False:
-        raise Unlike(f"{_name(transform)} has antialias=False")
 
 
 def _random_resized_crop(transform: Any) -> Step:

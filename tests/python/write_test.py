@@ -1,6 +1,9 @@
 """Any samples become the dataset that `convert` makes of the same ones."""
 
+import contextlib
+import gc
 import importlib.util
+import io
 import itertools
 import multiprocessing
 import os
@@ -192,6 +195,23 @@ class InteropWrite(unittest.TestCase):
             again = feedrate.write(out, Rows(items), classes=classes, resume=True)
             self.assertEqual(again["splits"][0]["samples"], len(items))
 
+    def test_a_failure_writes_nothing_into_files_that_are_opened_after_it(self):
+        damaged = [(pictures()[0][0][0].read_bytes(), 0), *itertools.repeat((b"not an image", 0), 1 << 15)]
+
+        def by_a_writer(samples):
+            with feedrate.Writer(self.out("never")) as writer:
+                for sample in samples:
+                    writer.add(*sample)
+
+        for name, way in {"write": lambda rows: feedrate.write(self.out("never"), rows), "writer": by_a_writer}.items():
+            with self.subTest(name), contextlib.ExitStack() as closed:
+                try:
+                    way(damaged)
+                except feedrate.DataError:  # it holds the frames of what failed
+                    files = [closed.enter_context(open(self.out(f"{name}-{i}"), "wb")) for i in range(16)]
+                gc.collect()
+                self.assertEqual([os.fstat(file.fileno()).st_size for file in files], [0] * 16)
+
     def test_goes_on_after_a_kill(self):
         items, classes = pictures()
         code = """
@@ -279,6 +299,7 @@ feedrate.write(sys.argv[1], slowly(), classes=eval(sys.argv[3]))
             "item 1: expected \\(image, label\\)": jpeg,
             "item 1: expected columns 'image' and 'label', found 'img'": {"img": jpeg},
             "item 1: name: expected text, found 7": (jpeg, 0, 7),
+            "item 1: name: found .*, which no file can have: surrogates": (jpeg, 0, "\ud800"),
         }
         for text, item in refused.items():
             with self.subTest(text), self.assertRaisesRegex((TypeError, ValueError), text):
@@ -334,6 +355,11 @@ class InteropWritePillow(unittest.TestCase):
         self.assertEqual(feedrate.open(place("pillow"))[1].image.tobytes(), images[1].tobytes())
         with self.assertRaisesRegex(ValueError, "item 0: .*found RGBA"):
             feedrate.write(place("never"), [(Image.new("RGBA", (2, 2)), 0)])
+        cut = io.BytesIO()
+        Image.effect_noise((64, 64), 50).save(cut, "JPEG")
+        cut.truncate(700)
+        with self.assertRaisesRegex(ValueError, "item 1: image: Pillow cannot decode it"):
+            feedrate.write(place("never"), [(images[0], 0), (Image.open(cut), 0)])
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import subprocess
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 _MISUSED = 2  # exit code of the program
 _NUMBER_BYTES = 8
 _PIPE_BYTES = 1 << 20  # so that a process makes its next sample while this one waits to be read
+_HELD_BYTES = 1 << 16  # small frames that go through a pipe together
 
 
 class Description:
@@ -120,21 +120,33 @@ def _widen(pipe: Connection) -> None:
 
 class Channel:
     """Frames on their way through one pipe. The program may want no more of them: it has failed, or has
-    all that it was asked for; `wanted` says so."""
+    all that it was asked for; `wanted` says so.
+
+    What it holds is never written by a destructor, as that of a buffered file does: by then the pipe is
+    closed, and its number may be that of a file of the caller."""
 
     def __init__(self, pipe: Connection) -> None:
-        self._file = io.BufferedWriter(io.FileIO(pipe.fileno(), "w", closefd=False), 1 << 16)
+        self._number = pipe.fileno()
+        self._held = bytearray()
         self.wanted = True
 
     def send(self, *parts: bytes) -> None:
-        try:
-            for part in parts:
-                self._file.write(part)
-        except BrokenPipeError:
-            self.wanted = False
+        for part in parts:
+            if len(self._held) + len(part) > _HELD_BYTES:
+                self.flush()
+            if len(part) > _HELD_BYTES:
+                self._write(part)
+            else:
+                self._held += part
 
     def flush(self) -> None:
+        held, self._held = self._held, bytearray()
+        self._write(held)
+
+    def _write(self, part: bytes | bytearray) -> None:
+        left = memoryview(part)
         try:
-            self._file.flush()
+            while left and self.wanted:
+                left = left[os.write(self._number, left) :]
         except BrokenPipeError:
             self.wanted = False

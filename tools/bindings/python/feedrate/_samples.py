@@ -39,7 +39,11 @@ def _of_pillow(image: Any) -> Image:
             "image.convert('RGB'), or the bytes of its file"
         )
     width, height = image.size
-    return Image(image.tobytes(), (height, width, len(image.mode)), "")
+    try:
+        pixels = image.tobytes()  # decodes what Image.open() has left for later
+    except OSError as error:
+        raise ValueError(f"image: Pillow cannot decode it: {error}") from error
+    return Image(pixels, (height, width, len(image.mode)), "")
 
 
 def _of_tensor(tensor: Any) -> Image:
@@ -131,7 +135,10 @@ def _framed(image: Any, label: Any, name: Any, classes: int) -> Frame:
         raise ValueError("image: expected an encoded image, found no bytes")
     if not isinstance(name, str):
         raise TypeError(f"name: expected text, found {reprlib.repr(name)}")
-    text = os.fsencode(name or taken.name)
+    try:
+        text = os.fsencode(name or taken.name)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"name: found {reprlib.repr(name)}, which no file can have: {error.reason}") from None
     if len(text) > _MAX_NAME_BYTES or b"\0" in text:
         raise ValueError(f"name: expected at most {_MAX_NAME_BYTES} bytes, none of them 0")
     kind = _ENCODED if taken.shape is None else _PIXELS

@@ -91,10 +91,14 @@ def main():
         print(f"| {name} | {statistics.median(found):,.0f} | {share:.1%} | {statistics.median(times):,.0f} |", flush=True)
     for name, interpreter in options.peer:
         words = [name, paths[READ_BY[name]], options.threads, BATCH, options.seconds]
-        found = [peer_answer(interpreter, "hub_peer.py", *words)["images_per_second"] for _ in range(3)]
+        answers = [peer_answer(interpreter, "hub_peer.py", *words) for _ in range(3)]
+        found = [one["images_per_second"] for one in answers]
+        times = [1e6 * one["cpu_seconds_per_image"] for one in answers]
         peer = statistics.median(found)
-        keep(rows, {"read": READ_BY[name], "by": name, "workers": options.threads, "images_per_second": found})
-        print(f"| {READ_BY[name]} by {name} | {peer:,.0f} | {peer / recordio:.1%} | |", flush=True)
+        keep(rows, {"read": READ_BY[name], "by": name, "workers": options.threads, "images_per_second": found,
+                    "cpu_us": times})
+        print(f"| {READ_BY[name]} by {name} | {peer:,.0f} | {peer / recordio:.1%} | {statistics.median(times):,.0f} |",
+              flush=True)
     rows.close()
     return 1 if missed else 0
 

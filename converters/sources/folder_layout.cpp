@@ -115,11 +115,8 @@ std::vector<std::string> FolderLayout::classes_of_list(const LabelList& list) co
   std::set<std::string> classes;
   for (const LabelList::Row& row : list.rows()) classes.insert(row.label);
   const std::vector<std::string> trained = has_splits_ ? classes_of(only_split) : Names();
-  const auto listed = [&](const std::string& path) {
-    return split_of(path) == only_split && list.find(path) != list.rows().size();
-  };
   // A list that names no image of train must not change the numbers of train's classes.
-  if (trained.empty() || std::ranges::any_of(paths_, listed)) {
+  if (trained.empty() || names_any_of(list, only_split)) {
     return {classes.begin(), classes.end()};
   }
   Missing unknown;
@@ -131,6 +128,29 @@ std::vector<std::string> FolderLayout::classes_of_list(const LabelList& list) co
          counted_names(unknown.names, unknown.count, "label"));
   }
   return trained;
+}
+
+bool FolderLayout::names_any_of(const LabelList& list, std::string_view split) const {
+  return std::ranges::any_of(paths_, [&](const std::string& path) {
+    return split_of(path) == split && list.find(path) != list.rows().size();
+  });
+}
+
+// As many for all splits. Where train has directories, the numbers are their places in sorted order.
+std::uint32_t FolderLayout::classes_of_numbers(const LabelList& list) const {
+  const auto number = [](const LabelList::Row& row) {
+    return parse_number<std::int32_t>(row.label).value();
+  };
+  const LabelList::Row& largest = *std::ranges::max_element(list.rows(), {}, number);
+  const auto classes = static_cast<std::uint32_t>(number(largest)) + 1;
+  const bool by_list = !has_splits_ || names_any_of(list, only_split);
+  const std::size_t trained = by_list ? 0 : classes_of(only_split).size();
+  if (trained == 0) return classes;
+  if (classes > trained) {
+    fail(list.file(), "gives ", largest.name, " the label ", largest.label, "; expected 0 to ",
+         trained - 1, ", one of the ", trained, " classes of ", only_split, "/ in ", where_);
+  }
+  return static_cast<std::uint32_t>(trained);
 }
 
 // False where the list names no image of this split.
@@ -158,7 +178,6 @@ bool FolderLayout::take_from_list(std::string_view name, const LabelList& list,
             ? parse_number<std::int32_t>(label).value()
             : static_cast<std::int32_t>(std::ranges::lower_bound(found.class_names, label) -
                                         found.class_names.begin());
-    found.classes = std::max(found.classes, static_cast<std::uint32_t>(found.labels[i]) + 1);
     ++found.images;
   }
   Missing absent;
@@ -174,7 +193,8 @@ bool FolderLayout::take_from_list(std::string_view name, const LabelList& list,
     fail(list.file(), "does not name what ", where_,
          " holds: ", counted_names(unlisted.names, unlisted.count));
   }
-  if (!list.numbered()) found.classes = static_cast<std::uint32_t>(found.class_names.size());
+  found.classes = list.numbered() ? classes_of_numbers(list)
+                                  : static_cast<std::uint32_t>(found.class_names.size());
   return true;
 }
 
@@ -182,6 +202,11 @@ void FolderLayout::take_from_directories(std::string_view name, const LabelList*
                                          FolderSplit& found) const {
   const bool of_train = std::ranges::find(splits_, only_split) != splits_.end();
   const std::string_view owner = of_train ? only_split : name;
+  if (list != nullptr && list->numbered() && (!of_train || names_any_of(*list, only_split))) {
+    fail(list->file(), "gives numbers to images, but none to those of ", name, "/ in ", where_,
+         ", whose directories would be numbered in another way; expected a list that names these "
+         "too, or one of class names");
+  }
   // What the list names, others than this split, may have given the classes of train their names.
   const bool of_list = list != nullptr && !list->numbered() && of_train && name != only_split;
   found.class_names = of_list ? classes_of_list(*list) : classes_of(owner);

@@ -47,6 +47,8 @@ class FolderLayout {
   std::string_view class_of(std::string_view path) const;
   std::vector<std::string> classes_of(std::string_view split) const;
   std::vector<std::string> classes_of_list(const LabelList& list) const;
+  std::uint32_t classes_of_numbers(const LabelList& list) const;
+  bool names_any_of(const LabelList& list, std::string_view split) const;
   bool take_from_list(std::string_view name, const LabelList& list, FolderSplit& found) const;
   void take_from_directories(std::string_view name, const LabelList* list,
                              FolderSplit& found) const;

@@ -78,6 +78,35 @@ TEST_F(UnitFolderLayout, a_list_numbers_the_classes_of_all_splits_alike) {
                {"list.txt", "names what is no class of train/ in set.tar", "1 label: ant"});
 }
 
+// Sorted directories would number "a" 0 and "b" 1, whatever the list's numbers mean.
+TEST_F(UnitFolderLayout, numbers_of_a_list_are_not_mixed_with_those_of_directories) {
+  const Paths paths{"train/a/x.png", "train/b/y.png", "val/a/z.png", "val/b/w.png"};
+  const LabelList& trained = list("x.png 1\ny.png 0\n");
+  EXPECT_EQ(read(paths, "train", &trained), "train val | | 1 0 - - | a/x.png");
+  expect_error([&] { read(paths, "val", &trained); },
+               {"list.txt", "none to those of val/ in set.tar", "names these too"});
+  expect_error(
+      [&] {
+        read({"test/a/x.png", "val/a/z.png"}, "val", &list("x.png 1\n"));
+      },
+      {"list.txt", "none to those of val/"});
+  // The lists of validation images that come beside train's directories count these.
+  const LabelList& validated = list("z.png 1\nw.png 1\n");
+  EXPECT_EQ(read(paths, "val", &validated), "train val | | - - 1 1 | a/z.png");
+  EXPECT_EQ(read(paths, "train", &validated), "train val | a b | 0 1 - - | a/x.png");
+  expect_error([&] { read(paths, "val", &list("z.png 1\nw.png 2\n")); },
+               {"list.txt", "gives w.png the label 2", "0 to 1", "the 2 classes of train/"});
+}
+
+TEST_F(UnitFolderLayout, numbers_of_a_list_count_the_same_classes_for_every_split) {
+  const FolderLayout layout("set.tar", {"train/x.png", "train/y.png", "val/z.png"});
+  const LabelList& all = list("x.png 7\ny.png 0\nz.png 2\n");
+  EXPECT_EQ(layout.split("train", &all).classes, 8U);
+  EXPECT_EQ(layout.split("val", &all).classes, 8U);
+  const FolderLayout directories("set.tar", {"train/a/x.png", "train/b/y.png", "val/z.png"});
+  EXPECT_EQ(directories.split("val", &list("z.png 0\n")).classes, 2U);
+}
+
 TEST_F(UnitFolderLayout, images_without_a_label_are_counted_and_the_first_five_named) {
   const Paths paths{"train/a/1.png",    "val/images/1.png", "val/images/2.png", "val/images/3.png",
                     "val/images/4.png", "val/images/5.png", "val/images/66.png"};

@@ -32,8 +32,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 processor=${triple%%-*} root=$PWD/build/wheel-$triple
-[ "$processor" = x86_64 ] || [ ${#backends[@]} -eq 0 ] || fail "the trainers are made for x86-64 alone" 2
-
+[ "$processor" = x86_64 ] || [[ " ${backends[*]} " != *" cuda "* ]] || fail "--cuda is made for x86-64 alone" 2
 [[ " ${backends[*]} " != *" cuda "* ]] || command -v nvcc >/dev/null || fail "--cuda needs nvcc on the path"
 
 tag_of() { # cp312-abi3 and the like; nothing where $1 is no interpreter that can be used
@@ -104,9 +103,9 @@ wheel() {
 
 # Type checkers read of a module what Python says that imported it: this machine's, for every target.
 if [ "$triple" != x86_64-linux-gnu ]; then
-  stubs=$PWD/build/wheel-x86_64-linux-gnu/feedrate/python/feedrate
+  stubs=$PWD/build/wheel-x86_64-linux-gnu/feedrate/python/feedrate found=("${of_tag[@]}")
   [ -e "$stubs/_keywords.pyi" ] || (unset CMAKE_ARGS LDFLAGS _PYTHON_HOST_PLATFORM
-    exec tools/build_wheel.sh --python "${of_tag[cp312-abi3]:-$python}")
+    exec tools/build_wheel.sh --python "${of_tag[cp312-abi3]:-${found[0]}}")
   CMAKE_ARGS+=" -DFEEDRATE_STUBS=$stubs"
 fi
 mkdir -p "$out"

@@ -4,7 +4,7 @@
 #   tools/wheel/libraries.sh [x86_64-linux-gnu | aarch64-linux-gnu] [trainer]
 #
 # into build/wheel-TRIPLE/prefix what everything needs, and with `trainer` into build/wheel-TRIPLE/trainer
-# OpenBLAS, and oneDNN 3.2, which PyPI has for x86-64. What is built is static: a wheel then has no library
+# OpenBLAS, and oneDNN: 3.2 of PyPI, which has it for x86-64 alone, or else 3.7 of Debian 13. What is built is static: a wheel then has no library
 # that another copy in the process could meet, and only the parts that are used. Copyrights go to share/doc.
 # What is built stays until its recipe below or the compiler changes.
 set -euo pipefail
@@ -178,6 +178,14 @@ build_openblas() { # single precision, called from one thread at a time of many
   "${make[@]}" libs
   "${make[@]}" install
 }
+# The primitives that the trainer calls, in plain C++: its kernels for ARM cannot be had without Arm's
+# Compute Library. What multiplies matrices is OpenBLAS's.
+build_onednn() {
+  sed -i '/find_package(spdlog/d' src/CMakeLists.txt # Debian's patch, for a log that nobody reads here
+  by_cmake . -DCMAKE_CXX_FLAGS="$sections -DUSE_CBLAS -I$into/include" -DDNNL_TARGET_ARCH=ARCH_GENERIC \
+    -DONEDNN_CPU_RUNTIME=OMP -DONEDNN_LIBRARY_TYPE=STATIC -DONEDNN_ARCH_OPT_FLAGS= \
+    -DONEDNN_BUILD_{DOC,EXAMPLES,TESTS,GRAPH}=OFF -DONEDNN_ENABLE_PRIMITIVE="CONVOLUTION;MATMUL;REORDER"
+}
 
 # library SUITE PACKAGE: builds it unless that has been done.
 library() {
@@ -197,8 +205,8 @@ library() {
   echo "$triple: $package, $((SECONDS - start)) s"
 }
 
-# oneDNN is a shared library from PyPI, made for glibc 2.27 and every libstdc++ of that time.
-onednn() {
+# PyPI's oneDNN is a shared library, made for glibc 2.27 and every libstdc++ of that time.
+onednn_of_pypi() {
   [ ! -e "$into/share/doc/onednn/copyright" ] || return 0
   local unpacked=$root/sources/onednn wheel
   rm -rf "$unpacked"
@@ -221,6 +229,5 @@ done
 [ "${2:-}" = trainer ] || exit 0
 into=$root/trainer
 library bookworm openblas
-[ "$processor" = x86_64 ] || fail "PyPI has no oneDNN for $triple"
 cp "$sysroot/usr/lib/$triple"/libgomp.so.1 "$into/lib"
-onednn
+if [ "$processor" = x86_64 ]; then onednn_of_pypi; else library trixie onednn; fi

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "formats/base/error.h"
 
@@ -24,20 +27,38 @@ struct Place {
   Look look;
 };
 
+// Why the first sample by index could not be read. Reading it again could end in another way.
+class FirstProblem {
+ public:
+  void add(std::uint64_t index, const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (index >= index_) return;
+    index_ = index;
+    text_ = error.what();
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t index_ = std::numeric_limits<std::uint64_t>::max();
+  std::string text_;  // empty: there is none
+};
+
 // Throws Error where a server fails, which is no damage of the sample.
-Look look_at(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
+Look look_at(const Dataset& dataset, std::uint64_t index, Scratch& scratch, FirstProblem& problem) {
   forget_failed_late_bytes();
   try {
     const Sample sample = dataset.read(index, scratch);
     return {Look::Result::read, sample.label, sample.shape, sample.bytes.size(), sample.codec};
-  } catch (const Error&) {
+  } catch (const Error& error) {
     if (late_bytes_failed()) throw;
+    problem.add(index, error);
     return {Look::Result::unreadable, 0, {}, 0, nullptr};
   }
 }
 
 std::vector<Place> read_places(const Dataset& dataset, const SurveyLimits& limits,
-                               const ProgressCallback& progress) {
+                               const ProgressCallback& progress, FirstProblem& problem) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::uint64_t size = dataset.size();
@@ -55,23 +76,13 @@ std::vector<Place> read_places(const Dataset& dataset, const SurveyLimits& limit
           // Without a time limit, the order of the files is the fastest.
           const bool in_order = all && limits.seconds == 0;
           const std::uint64_t index = in_order ? turn : evenly_spread(turn, size);
-          places[turn] = {index, look_at(dataset, index, scratch[worker])};
+          places[turn] = {index, look_at(dataset, index, scratch[worker], problem)};
         }
       },
       progress);
   std::erase_if(places, [](const Place& p) { return p.look.result == Look::Result::none; });
   std::ranges::sort(places, {}, &Place::index);
   return places;
-}
-
-std::string error_of(const Dataset& dataset, std::uint64_t index) {
-  Scratch scratch;
-  try {
-    dataset.read(index, scratch);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return join("sample ", index, " could not be read at first, but then could");
 }
 
 }  // namespace
@@ -97,9 +108,10 @@ Survey survey(const Dataset& dataset, const SurveyLimits& limits,
               const ProgressCallback& progress) {
   Survey survey;
   std::vector<std::uint64_t> heights, widths, bytes;
-  for (const auto& [index, look] : read_places(dataset, limits, progress)) {
+  FirstProblem problem;
+  for (const auto& [index, look] : read_places(dataset, limits, progress, problem)) {
     if (look.result == Look::Result::unreadable) {
-      if (survey.unreadable++ == 0) survey.first_unreadable = error_of(dataset, index);
+      ++survey.unreadable;
       continue;
     }
     survey.samples.push_back({index, look.label, look.bytes, look.shape.bytes()});
@@ -111,6 +123,7 @@ Survey survey(const Dataset& dataset, const SurveyLimits& limits,
     widths.push_back(look.shape.width);
     bytes.push_back(look.bytes);
   }
+  survey.first_unreadable = std::move(problem).text();
   survey.heights = quantiles(std::move(heights));
   survey.widths = quantiles(std::move(widths));
   survey.bytes = quantiles(std::move(bytes));

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <pugixml.hpp>
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
-#include "formats/base/xml.h"
 #include "formats/digests/fingerprint.h"
 #include "formats/remote/certificates.h"
 #include "formats/remote/url.h"
@@ -20,74 +18,10 @@ namespace {
 static_assert(CURL_ERROR_SIZE == 256);
 
 constexpr long connect_seconds = 15;
-constexpr long stalled_seconds = 20;  // without a byte received
-constexpr long near_seconds = 2;      // for the whole answer of a host that is near
+constexpr long near_seconds = 2;  // for the whole answer of a host that is near
 constexpr long max_redirections = 5;
 constexpr long receive_bytes = 128L << 10;
 constexpr std::size_t max_error_body = 4096;
-
-// True for failures that may be gone when the same is asked again.
-bool worth_repeating(CURLcode code) {
-  switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_PARTIAL_FILE:
-    case CURLE_OPERATION_TIMEDOUT:
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_GOT_NOTHING:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool worth_repeating(long status) {
-  return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
-         status == 504;
-}
-
-// "AccessDenied: Access Denied." of the XML that S3 sends with a refusal; empty for another body.
-std::string s3_error(std::string_view body) {
-  try {
-    pugi::xml_document document;
-    parse_xml(body, document);
-    const pugi::xml_node error = document.child("Error");
-    const std::string_view code = xml_text(error.child("Code"));
-    if (code.empty()) return {};
-    return join(code, ": ", xml_text(error.child("Message")));
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-// The reason phrases that people know.
-std::string_view phrase(long status) {
-  switch (status) {
-    case 401:
-      return "the server asks who you are";
-    case 403:
-      return "the server forbids it";
-    case 404:
-      return "there is no such object";
-    case 410:
-      return "the object is gone";
-    case 416:
-      return "the object has no such bytes";
-    case 429:
-      return "the server asks to wait: too many requests";
-    case 503:
-      return "the server is too busy";
-    default:
-      return "the server refuses";
-  }
-}
-
-const std::string& trusted() {
-  static const std::string file = certificates();
-  return file;
-}
 
 CURL* new_handle() {
   start_libcurl();
@@ -97,17 +31,6 @@ CURL* new_handle() {
 }
 
 }  // namespace
-
-std::string refusal(const HttpAnswer& answer) {
-  const std::string more = s3_error(answer.body);
-  std::string text = join(phrase(answer.status), " (status ", answer.status);
-  if (!more.empty()) text += join(", ", more);
-  if (!answer.bucket_region.empty() && answer.status >= 300) {
-    text += join("; the bucket is in the region ", answer.bucket_region,
-                 ": AWS_REGION names the region to ask");
-  }
-  return text + ")";
-}
 
 std::string ObjectVersion::condition() const {
   if (!etag.empty() && !etag.starts_with("W/")) return join("If-Match: ", etag);
@@ -128,6 +51,11 @@ std::uint64_t version_number(const ObjectVersion& version) {
 void start_libcurl() {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (ready != CURLE_OK) throw Error(join("libcurl: ", curl_easy_strerror(ready)));
+}
+
+const std::string& Exchange::trusted() {
+  static const std::string file = certificates();
+  return file;
 }
 
 Exchange::Exchange() : curl_(new_handle()) {}
@@ -178,7 +106,12 @@ void Exchange::prepare(const HttpRequest& request) {
   curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, connect_seconds);
   curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_TIME, stalled_seconds);
-  if (request.is_near) curl_easy_setopt(curl_, CURLOPT_TIMEOUT, near_seconds);
+  if (request.is_near) {
+    curl_easy_setopt(curl_, CURLOPT_TIMEOUT, near_seconds);
+    curl_easy_setopt(curl_, CURLOPT_NOPROXY, "*");  // a proxy has another host near it
+  }
+  curl_easy_setopt(curl_, CURLOPT_SUPPRESS_CONNECT_HEADERS,
+                   1L);  // a proxy's answer is not the server's
   curl_easy_setopt(curl_, CURLOPT_BUFFERSIZE, receive_bytes);
   curl_easy_setopt(curl_, CURLOPT_USERAGENT, "feedrate/" FEEDRATE_VERSION);
   curl_easy_setopt(curl_, CURLOPT_ERRORBUFFER, reason_);
@@ -257,12 +190,6 @@ void Exchange::take_header(std::string_view line) {
   if (name == "x-amz-bucket-region") answer_.bucket_region = value;
 }
 
-// Whether the answer's body is the range. Some servers send a range as 200, without saying which.
-bool Exchange::answers_range() const {
-  if (answer_.status == 206) return true;
-  return answer_.status == 200 && answer_.length == range_.size;
-}
-
 bool Exchange::take_body(std::string_view bytes) {
   if (range_.size != 0 && answers_range()) {
     if (bytes.size() > range_.size - received_) {
@@ -285,84 +212,6 @@ bool Exchange::take_body(std::string_view bytes) {
   if (fits || answer_.status >= 400) return true;
   complaint_ = join("sends more than the ", limit, " bytes expected here");
   return false;
-}
-
-Outcome Exchange::outcome(int code_number) const {
-  const auto code = static_cast<CURLcode>(code_number);
-  using Kind = Outcome::Kind;
-  if (!complaint_.empty()) return {Kind::failed, complaint_};
-  if (headers_ended_ && answer_.status < 300) {
-    if (std::string fault = fault_of_encoding(); !fault.empty()) {
-      return {Kind::failed, std::move(fault)};
-    }
-  }
-  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
-    return {Kind::failed, reason_ + trusted_text(trusted())};
-  }
-  if (code != CURLE_OK) {
-    const std::string reason = reason_[0] != '\0' ? reason_ : curl_easy_strerror(code);
-    return {worth_repeating(code) ? Kind::repeat : Kind::failed, reason};
-  }
-  // Where a connection breaks within the headers, libcurl reports an answer that lacks the rest.
-  if (!headers_ended_)
-    return {Kind::repeat, "the connection ended within the headers of an answer"};
-  if (worth_repeating(answer_.status)) return {Kind::repeat, refusal(answer_)};
-  return range_.size == 0 ? Outcome{Kind::done, {}} : judge_range();
-}
-
-// Nobody asked for an encoding, and a range of what is encoded is no range of the object. S3 keeps
-// "aws-chunked", which tells how the object once came, with objects that some tools stored.
-std::string Exchange::fault_of_encoding() const {
-  const std::string& encoding = answer_.content_encoding;
-  if (encoding.empty() || encoding == "identity" || encoding == "aws-chunked") return {};
-  return join("is sent with Content-Encoding: ", encoding,
-              ", so that bytes are not those of the object: turn that off for it");
-}
-
-// Compares the tags, or else the times, as far as both are stated.
-bool Exchange::is_other_version() const {
-  if (!version_.etag.empty() && !answer_.etag.empty()) return version_.etag != answer_.etag;
-  return !version_.last_modified.empty() && !answer_.last_modified.empty() &&
-         version_.last_modified != answer_.last_modified;
-}
-
-std::string Exchange::fault_of_range() const {
-  const std::string& expected_version =
-      version_.etag.empty() ? version_.last_modified : version_.etag;
-  if (answer_.status == 412 || (answers_range() && is_other_version())) {
-    return join("was changed while it was being read: expected the version ", expected_version,
-                ", found ", answer_.etag.empty() ? "another one" : answer_.etag);
-  }
-  if (!answers_range()) return refusal(answer_);
-  if (std::string fault = fault_of_encoding(); !fault.empty()) return fault;
-  if (!expected_version.empty() && answer_.etag.empty() && answer_.last_modified.empty()) {
-    return join(
-        "the server no longer says which version it sends (no ETag, no Last-Modified), "
-        "expected ",
-        expected_version);
-  }
-  const std::string expected =
-      join("bytes ", range_.offset, "-", range_.end() - 1, "/", version_.size);
-  const bool says_which = answer_.status == 206 || !answer_.content_range.empty();
-  if (says_which && answer_.content_range != expected) {
-    return join(
-        "asked for ", expected, ", the server sends ",
-        answer_.content_range.empty() ? "bytes without saying which" : answer_.content_range);
-  }
-  return {};
-}
-
-std::uint64_t Exchange::received() const { return fault_of_range().empty() ? received_ : 0; }
-
-Outcome Exchange::judge_range() const {
-  using Kind = Outcome::Kind;
-  if (std::string fault = fault_of_range(); !fault.empty()) {
-    return {Kind::failed, std::move(fault)};
-  }
-  if (received_ != range_.size) {
-    return {Kind::repeat, join("sends ", received_, " bytes of the ", range_.size, " asked for")};
-  }
-  return {Kind::done, {}};
 }
 
 }  // namespace feedrate::formats

@@ -65,6 +65,7 @@ std::string refusal(const HttpAnswer& answer);
 struct Outcome {
   enum class Kind { done, repeat, failed } kind = Kind::failed;
   std::string reason = {};  // a sentence without the URL; empty when done
+  bool was_silent = false;  // the server said nothing, until it was no longer waited for
 };
 
 /// Initialises libcurl, once in a process. Throws Error when it cannot. Any thread.
@@ -95,6 +96,9 @@ class Exchange {
   std::uint64_t received() const;
 
  private:
+  static constexpr long stalled_seconds = 20;  // without a byte received
+
+  static const std::string& trusted();  // certificates
   static std::size_t on_header(const char* line, std::size_t, std::size_t count, void* self);
   static std::size_t on_body(const char* bytes, std::size_t, std::size_t count, void* self);
 
@@ -103,6 +107,7 @@ class Exchange {
   bool take_body(std::string_view bytes);
   bool answers_range() const;
   bool is_other_version() const;
+  Outcome outcome_of_failure(int code) const;
   std::string fault_of_encoding() const;
   std::string fault_of_range() const;
   Outcome judge_range() const;

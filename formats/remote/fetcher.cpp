@@ -253,6 +253,7 @@ void Fetcher::finish(Line& line, int code) {
     task->fetch.done({});
     return;
   }
+  if (outcome.was_silent) task->retries.add_silence();
   if (outcome.kind == Outcome::Kind::repeat) {
     if (const auto wait =
             task->retries.next(random_number(), line.exchange.answer().retry_after_seconds)) {

@@ -35,6 +35,7 @@ HttpAnswer http_get(const std::function<HttpRequest()>& request, const std::stri
     exchange.prepare(asked_for, max_bytes);
     const Outcome outcome = exchange.outcome(exchange.perform());
     if (outcome.kind == Outcome::Kind::done) return exchange.answer();
+    if (outcome.was_silent) retries.add_silence();
     const bool enough = asked_for.is_near && retries.failed() + 1 == near_attempts;
     const auto wait = outcome.kind == Outcome::Kind::repeat && !enough
                           ? retries.next(random(), exchange.answer().retry_after_seconds)

@@ -18,7 +18,7 @@ class Retries {
   /// number; `asked_for` is what the server asked for, if it did.
   std::optional<Duration> next(std::uint64_t random,
                                std::optional<unsigned> asked_for_seconds = {}) {
-    if (failed_ == max_attempts - 1) return std::nullopt;
+    if (failed_ == max_attempts - 1 || silences_ == max_silences) return std::nullopt;
     const Duration longest = std::min(first_wait * (1 << failed_++), longest_wait);
     const Duration wait =
         longest / 2 + Duration(static_cast<Duration::rep>(
@@ -27,9 +27,12 @@ class Retries {
     const std::chrono::seconds asked(std::min(*asked_for_seconds, max_asked_seconds));
     return std::max(wait, Duration(asked));
   }
+  /// Before next(): the attempt ended in silence. Fewer of those are enough, since each takes long.
+  void add_silence() { ++silences_; }
   unsigned failed() const { return failed_; }
 
   static constexpr unsigned max_attempts = 8;
+  static constexpr unsigned max_silences = 3;
 
  private:
   static constexpr Duration first_wait{100};
@@ -37,6 +40,7 @@ class Retries {
   static constexpr unsigned max_asked_seconds = 30;
 
   unsigned failed_ = 0;
+  unsigned silences_ = 0;
 };
 
 }  // namespace feedrate::formats

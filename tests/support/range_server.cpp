@@ -194,7 +194,7 @@ bool RangeServer::answer(int connection, const ServedRequest& request, const Fau
   const std::string part = content.substr(first, last - first + 1);
   if (fault.says_200) return send(connection, head_of(200, headers, part.size()), part, fault);
   headers += "Content-Range: bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
-             std::to_string(content.size()) + "\r\n";
+             (fault.hides_size ? "*" : std::to_string(content.size())) + "\r\n";
   return send(connection, head_of(206, headers, part.size()), part, fault);
 }
 

@@ -36,7 +36,8 @@ struct Fault {
   bool ignores_conditions = false;
   bool ignores_ranges = false;
   bool says_200 = false;  // with the range asked for
-  std::size_t shift = 0;  // sends the range this many bytes further
+  bool hides_size = false;  // Content-Range: bytes 0-9/*
+  std::size_t shift = 0;    // sends the range this many bytes further
 };
 
 class RangeServer {

@@ -100,6 +100,17 @@ TEST(UnitSurvey, it_is_the_same_at_any_number_of_threads) {
   }
 }
 
+TEST(UnitSurvey, the_first_problem_is_that_of_the_first_look) {
+  std::atomic<int> reads = 0;
+  const MemoryDataset dataset(9, {4, 4, 1}, [&](std::uint64_t index, Sample&) {
+    if (reads++ < 9 && index % 4 == 3) throw Error(join("sample ", index, " was torn"));
+  });
+  const Survey found = survey(dataset, limits(0, 2));
+  EXPECT_EQ(found.unreadable, 2U);
+  EXPECT_EQ(found.first_unreadable, "sample 3 was torn");
+  EXPECT_EQ(reads, 9);
+}
+
 TEST(UnitSurvey, it_tells_what_the_samples_are_like) {
   const MemoryDataset dataset(100, {8, 8, 1}, [](std::uint64_t index, Sample& sample) {
     sample.shape = {static_cast<std::uint32_t>(100 + index), 50, index < 25 ? 1U : 3U};

@@ -125,11 +125,12 @@ TEST_F(UnitRemoteS3, an_instance_answers_soon_or_is_not_asked_again) {
   server_.set_faults([](const ServedRequest& request) {
     return request.method == "PUT" ? Fault{.status = 200, .body = "token"} : Fault{.status = 404};
   });
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);  // which has other instances near it
   EXPECT_TRUE(find_aws_credentials().anonymous());  // it has no role
   server_.set_faults([](const ServedRequest&) { return Fault{.status = 503}; });
   expect_error([] { (void)find_aws_credentials(); }, {"the instance's metadata", "asked 3 times"});
-  for (const char* name :
-       {"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_SERVICE_ENDPOINT"}) {
+  for (const char* name : {"http_proxy", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE",
+                           "AWS_EC2_METADATA_SERVICE_ENDPOINT"}) {
     ::unsetenv(name);
   }
 }

@@ -45,6 +45,7 @@ bool as_fast_as(const Rate& rate, const Rate& best);
 /// All that the decision is made from. What was not measured is absent or 0.
 struct Figures {
   std::string_view consumer = "trainer";
+  std::string_view worker = "loader thread";  // what `threads` counts
   std::optional<Rate> supply{};     // of the loader alone
   std::optional<Rate> demand{};     // of the consumer alone; absent: estimated from the stall
   std::optional<Rate> compute{};    // demand without copies to the device

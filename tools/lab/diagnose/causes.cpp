@@ -312,6 +312,20 @@ std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * shar
 
 std::string_view name(CauseKind kind) { return names[static_cast<std::size_t>(kind)]; }
 
+std::string gain_text(const Cause& cause) {
+  constexpr double visible = 1.02;
+  if (cause.kind == CauseKind::model || cause.gain <= visible) return {};
+  return fmt::format(" Without it, the loop is {}{:.2g} times as fast.",
+                     cause.bound ? "at most " : "", cause.gain);
+}
+
+std::string sentences(const Cause& cause) {
+  std::string text = cause.what + gain_text(cause);
+  if (cause.change.empty()) return text;
+  const std::string place = cause.where.substr(cause.where.rfind('/') + 1);
+  return text + fmt::format(" {}: {}.", place.empty() ? "To do" : place, cause.change);
+}
+
 std::vector<Cause> causes_of(const Case& of) {
   std::vector<Cause> found;
   if (of.loop.counted == 0) return found;

@@ -43,6 +43,11 @@ struct Cause {
   std::string change{};  // what to write there; "": nothing
 };
 
+/// What it is, what removing it would bring, and the line to change.
+std::string sentences(const Cause& cause);
+/// " Without it, the loop is at most 3.1 times as fast."; "": it would bring nothing.
+std::string gain_text(const Cause& cause);
+
 /// What the causes are judged by.
 struct Case {
   const Loop& loop;

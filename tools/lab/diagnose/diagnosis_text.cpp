@@ -55,14 +55,10 @@ std::string verdict(const Diagnosis& found, std::size_t columns) {
       text += wrapped(harmless(cause.what), 0, columns) + "\n";
       continue;
     }
-    std::string gain;
-    if (cause.gain > 1.02) {
-      gain = fmt::format(" Without it, the loop is {}{:.2g} times as fast.",
-                         cause.bound ? "at most " : "", cause.gain);
-    }
-    text += wrapped(fmt::format("- {}: {}{}", name(cause.kind), harmless(cause.what), gain), 2,
-                    columns) +
-            "\n";
+    text +=
+        wrapped(fmt::format("- {}: {}{}", name(cause.kind), harmless(cause.what), gain_text(cause)),
+                2, columns) +
+        "\n";
     if (!cause.change.empty()) {
       text += fmt::format("    {}{}{}\n", harmless(cause.where), cause.where.empty() ? "" : ": ",
                           harmless(cause.change));

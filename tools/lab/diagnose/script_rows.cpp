@@ -12,7 +12,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::string_view torch_tool = "pytorch", swapped_tool = "pytorch+feedrate";
+constexpr std::string_view swapped_tool = "pytorch+feedrate";
 
 /// The file of "train.py:31", without its folder; a script is called after the file that makes its loader.
 std::string script_name(const std::string& where) {
@@ -108,6 +108,7 @@ std::vector<Row> script_rows(const Diagnosis& found, const Environment& environm
   now.threads = threads;
   add_waits(now, loop.wait_share());
   if (!swapped) add_parts(now, loop.service);
+  if (!found.causes.empty()) now.cause = sentences(found.causes.front());
   rows.push_back(std::move(now));
   for (const Restarted& one : found.restarts) {
     if (!one.delivered || one.workers == loop.made.workers) continue;

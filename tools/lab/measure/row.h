@@ -43,6 +43,8 @@ inline constexpr unsigned row_schema = 2;
 /// Since when: year and month.
 inline constexpr std::string_view row_schema_since = "2026-11";
 
+/// A DataLoader of PyTorch, as its scripts have it.
+inline constexpr std::string_view torch_tool = "pytorch";
 /// The tool of our own rows; the others name a framework.
 inline constexpr std::string_view own_tool = "feedrate";
 
@@ -79,6 +81,7 @@ struct Row {
   std::optional<double> augment_us;
   std::optional<double> cpu_us;     // processor time for an image, all threads, while measuring
   std::optional<double> kernel_us;  // of it, in the kernel
+  std::optional<std::string> cause;  // of a script: why its loop waits, in sentences
   std::string digest;            // of the dataset; only rows with equal digests compare
   Telemetry telemetry;           // of the median repeat
   Environment environment;

@@ -80,14 +80,15 @@ std::string_view cheaper(Limit limit) {
   }
 }
 
-std::string_view remedy_text(Remedy remedy) {
-  switch (remedy) {
+std::string remedy_text(const Verdict& verdict) {
+  const std::string_view worker = verdict.figures.worker;
+  switch (verdict.remedy) {
     case Remedy::none:
-      return "More loader threads would not help; ";
+      return fmt::format("More {}s would not help; ", worker);
     case Remedy::first_thread:
-      return "A loader thread, or ";
+      return fmt::format("A {}, or ", worker);
     case Remedy::threads:
-      return "More loader threads, or ";
+      return fmt::format("More {}s, or ", worker);
     case Remedy::cores:
       return "More cores, or ";
   }
@@ -150,7 +151,8 @@ std::string finding_text(const Verdict& verdict, const std::vector<Limit>& other
 }
 
 std::string advice_text(const Verdict& verdict) {
-  const std::string enough = enough_threads_text(verdict.figures.threads) + ".";
+  const std::string enough =
+      enough_threads_text(verdict.figures.threads, verdict.figures.worker) + ".";
   switch (verdict.limit) {
     case Limit::unknown:
       return {};
@@ -161,7 +163,7 @@ std::string advice_text(const Verdict& verdict) {
     case Limit::cores:
       return "More cores, or images that load faster, would help.";
     default:
-      return fmt::format("{}{} would help.", remedy_text(verdict.remedy), cheaper(verdict.limit));
+      return fmt::format("{}{} would help.", remedy_text(verdict), cheaper(verdict.limit));
   }
 }
 
@@ -170,9 +172,9 @@ std::string verdict_text(const Verdict& verdict) {
   return finding_text(verdict) + (advice.empty() ? "" : " " + advice);
 }
 
-std::string enough_threads_text(unsigned threads) {
-  if (threads == 0) return "No loader threads are needed";
-  return fmt::format("{} {} enough", loader_threads(threads), threads == 1 ? "is" : "are");
+std::string enough_threads_text(unsigned threads, std::string_view worker) {
+  if (threads == 0) return fmt::format("No {}s are needed", worker);
+  return fmt::format("{} {} enough", loader_threads(threads, worker), threads == 1 ? "is" : "are");
 }
 
 std::string tuning_text(const Tuning& tuning) {
@@ -208,8 +210,8 @@ std::string tuning_text(const Tuning& tuning) {
   return tuning.settled ? text : text + " (the search had not ended)";
 }
 
-std::string loader_threads(unsigned threads) {
-  return threads == 0 ? "no loader threads" : counted(threads, "loader thread");
+std::string loader_threads(unsigned threads, std::string_view worker) {
+  return threads == 0 ? fmt::format("no {}s", worker) : counted(threads, worker);
 }
 
 std::string times(double factor) {

@@ -3,6 +3,7 @@
 // and report. The loader returns the facts (loader/verdict.h, loader/tuning/tuner.h). Pure functions.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loader/tuning/tuner.h"
@@ -22,14 +23,14 @@ std::string limit_names(loader::Limit limit, const std::vector<loader::Limit>& o
 std::string advice_text(const loader::Verdict& verdict);
 /// Both.
 std::string verdict_text(const loader::Verdict& verdict);
-/// "1 loader thread is enough", "No loader threads are needed": a clause without a full stop.
-std::string enough_threads_text(unsigned threads);
+/// "1 loader thread is enough", "No workers are needed": a clause without a full stop.
+std::string enough_threads_text(unsigned threads, std::string_view worker = "loader thread");
 
 /// "3 threads keep the consumer fed, which needs 2.6; a 4th gains nothing": a line.
 std::string tuning_text(const loader::Tuning& tuning);
 
-/// "no loader threads", "1 loader thread"
-std::string loader_threads(unsigned threads);
+/// "no loader threads", "1 worker"
+std::string loader_threads(unsigned threads, std::string_view worker = "loader thread");
 /// "2.4 times", "37 times"
 std::string times(double factor);
 

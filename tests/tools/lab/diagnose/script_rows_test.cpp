@@ -79,6 +79,10 @@ TEST(UnitScriptRows, hold_what_was_measured_and_can_be_read_again) {
   EXPECT_EQ(loops[1].threads, 4U);
   EXPECT_EQ(loops[1].predicted, 200);
   EXPECT_NEAR(*loops[1].stall_percent, 20, 1e-9);
+  ASSERT_TRUE(loops[0].cause);
+  EXPECT_TRUE(has(*loops[0].cause, "2 workers made the batches; 4 would load"));
+  EXPECT_TRUE(has(*loops[0].cause, "train.py:31: "));
+  EXPECT_FALSE(loops[1].cause) << "a restart, of which no causes are looked for";
   EXPECT_TRUE(has(loops[0].environment.libraries, "PyTorch 2.6.0"));
 }
 
@@ -91,11 +95,15 @@ TEST(UnitScriptRows, are_drawn_as_those_of_a_bench) {
   EXPECT_EQ(study.curves[0].format, "pytorch · DataLoader");
   EXPECT_EQ(study.curves[0].supply.size(), 3U);
   const std::string page = report_html(report);
-  for (const char* part : {"train.py on Set, pytorch, batch 10", "Time of an image", "decode",
-                           "diagnosing 3 times would"}) {
+  for (const char* part :
+       {"train.py on Set, pytorch, batch 10", "Time of an image", "decode",
+        "diagnosing 3 times would", "What limits train.py on Set", "Use 2 workers<",
+        "The script, with 2 workers: 2 workers made", "A worker is a process", ">workers</th>"}) {
     EXPECT_TRUE(has(page, part)) << part;
   }
-  EXPECT_FALSE(has(page, "--repeat")) << "a bench's option";
+  for (const char* part : {"--repeat", "which format", "2 loader threads"}) {
+    EXPECT_FALSE(has(page, part)) << part << ": a bench's";
+  }
 }
 
 TEST(UnitScriptRows, loaders_before_and_after_a_swap_are_two_curves) {

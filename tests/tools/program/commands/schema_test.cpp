@@ -89,6 +89,7 @@ TEST(UnitJsonObjects, of_rows_have_the_keys_of_a_row) {
   row.servers = "--connections 8";
   row.shuffle_blocks = 64;
   row.kernel_us = 3;
+  row.cause = "It waits.";
   EXPECT_EQ(keys_of(object_named("rows")), keys_of(ordered_json::parse(to_json_line(row))));
 }
 

@@ -1,5 +1,7 @@
 #include "tools/lab/report/draw/charts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +27,7 @@ constexpr std::array thread_charts{
     ThreadChart{"Supply", "images/s", "What the loader gives without a trainer.", &Curve::supply,
                 true},
     ThreadChart{"Stall", "% of training time",
-                "The share of training time without a batch. With 0 threads the trainer loads.",
+                "The share of training time without a batch. With 0 {}s the trainer loads.",
                 &Curve::delivered, false},
 };
 
@@ -78,7 +80,9 @@ std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyV
 BarChart time_chart(const Study& study) {
   BarChart chart{.title = "Time of an image", .unit = "µs"};
   for (const AttributedPoint& point : attribute(study)) {
-    BarChart::Bar bar{.name = join(point.format, ", ", counted(point.threads, "thread"))};
+    BarChart::Bar bar{
+        .name = join(point.format, ", ",
+                     counted(point.threads, study.is_of_script() ? study.worker() : "thread"))};
     for (unsigned i = 0; i < attribution_parts.size(); ++i) {
       const auto& [name, member] = attribution_parts[i];
       const double time = point.parts.*member;
@@ -95,7 +99,7 @@ std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict)
   std::vector<Chart> charts;
   const std::vector<Need> all = needs(study);
   for (const ThreadChart& what : thread_charts) {
-    LineChart chart{what.title, "loader threads", what.unit};
+    LineChart chart{what.title, fmt::format("{}s", study.worker()), what.unit};
     if (what.is_rate && study.demand) chart.demand = study.demand->rate;
     bool predicted = false, carried = false;
     for (const Curve& curve : study.curves) {
@@ -111,7 +115,7 @@ std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict)
       chart.series.push_back(std::move(own));
     }
     if (chart.series.empty()) continue;
-    std::string caption = what.caption;
+    std::string caption = fmt::format(fmt::runtime(what.caption), study.worker());
     if (predicted) caption += " Thin dashed lines: predicted.";
     if (carried) {
       caption +=

@@ -31,17 +31,19 @@ void doubt_builds(const Rows& rows, Sentences& sentences) {
 void doubt_threads(const Rows& rows, Sentences& sentences) {
   unsigned max_threads = 0;  // of the rows with more threads than cores
   unsigned cores = 0;        // of the machine with so many threads
+  std::string_view worker;   // what these are
   std::size_t missing = 0;
   for (const Row& row : rows) {
     const unsigned threads = row.threads.value_or(0);
     if (threads > row.environment.cores && threads > max_threads) {
       max_threads = threads;
       cores = row.environment.cores;
+      worker = row.tool == torch_tool && is_of_script(row) ? "worker" : "loader thread";
     }
     if (row.workers_seen && *row.workers_seen < threads) ++missing;
   }
   if (max_threads > 0) {
-    sentences.push_back(fmt::format("Rows with up to {} loader threads ran on {}.", max_threads,
+    sentences.push_back(fmt::format("Rows with up to {} ran on {}.", counted(max_threads, worker),
                                     counted(cores, "core")));
   }
   if (missing > 0) {

@@ -54,6 +54,7 @@ Point pool(const std::vector<const Row*>& rows) {
   point.workers_seen = rows.back()->workers_seen;
   for (const Row* row : rows) {
     point.repeats.insert(point.repeats.end(), row->repeats.begin(), row->repeats.end());
+    if (row->cause) point.cause = row->cause;
   }
   point.rate = median(point.repeats);
   point.low = std::ranges::min(point.repeats);

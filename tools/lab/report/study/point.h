@@ -2,6 +2,7 @@
 // Point: a measured rate and the cost of an image at it. Absent: not measured.
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "formats/base/statistics.h"
@@ -26,6 +27,7 @@ struct Point {
   std::optional<double> augment_us;
   std::optional<double> cpu_us;     // processor time per image
   std::optional<double> kernel_us;  // of it, in the kernel
+  std::optional<std::string> cause;  // of a script; where rows differ, what the last one says
   std::optional<double> peak_rss_mib;
   std::optional<double> planned_memory_mib;
   std::optional<double> gpu_own_memory_mib;

@@ -178,6 +178,8 @@ std::string Study::title() const {
                      precision.empty() ? "" : precision + ", ", rest);
 }
 
+std::string_view Study::worker() const { return is_of_script() ? "worker" : "loader thread"; }
+
 std::vector<Study> make_studies(const std::vector<Row>& rows) {
   std::vector<Study> studies = empty_studies(rows);
   for (Study& study : studies) add_curves(study, rows);
@@ -192,6 +194,10 @@ bool is_candidate(const Study& study, const Curve& curve) {
     return one.cache == warm_cache && (!has_own || one.tool == own_tool);
   });
   return !has_warm || curve.cache == warm_cache;
+}
+
+std::string_view worker_of(const Study& study, const Curve& curve) {
+  return curve.tool == torch_tool ? study.worker() : "loader thread";
 }
 
 unsigned series_of(const Study& study, const Curve& curve) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/lab/report/study/point.h"
@@ -46,6 +47,8 @@ struct Study {
   std::string title() const;
   /// Whether 'feedrate diagnose' measured it.
   bool is_of_script() const { return recipe.empty(); }
+  /// What its numbers of threads count: "loader thread"; of a script's DataLoaders, "worker".
+  std::string_view worker() const;
 };
 
 /// The study that a row belongs to, without points. `dataset` is the name of its images.
@@ -71,6 +74,9 @@ std::map<std::string, std::string> dataset_names(const std::vector<Row>& rows);
 
 /// Whether a verdict may choose this curve: feedrate's and warm ones only, where there are any.
 bool is_candidate(const Study& study, const Curve& curve);
+
+/// What this curve's numbers of threads count: the same, but for a script's curve with our loader.
+std::string_view worker_of(const Study& study, const Curve& curve);
 
 /// The index of the curve in its study, which decides its colour.
 unsigned series_of(const Study& study, const Curve& curve);

@@ -56,8 +56,9 @@ std::optional<loader::Rate> rate_of(const std::optional<Point>& point) {
 /// A worker's seconds for an image; 0 when not measured.
 double seconds(std::optional<double> microseconds) { return microseconds.value_or(0) * 1e-6; }
 
-loader::Figures figures_of(const Curve& curve, const Point& point) {
-  loader::Figures figures{.supply = rate_of(at_threads(curve.supply, point.threads)),
+loader::Figures figures_of(const Study& study, const Curve& curve, const Point& point) {
+  loader::Figures figures{.worker = worker_of(study, curve),
+                          .supply = rate_of(at_threads(curve.supply, point.threads)),
                           .demand = rate_of(curve.demand),
                           .compute = rate_of(curve.compute),
                           .delivered = point.as_rate(),
@@ -87,8 +88,16 @@ struct Others {
   std::size_t repeats = 0;          // that would decide about all of them, about
 };
 
-std::string with_threads(const std::string& text, const Point& point, const Point& chosen) {
-  return point.threads == chosen.threads ? text : text + " with " + loader_threads(point.threads);
+std::string with_threads(const std::string& text, const Point& point, const Point& chosen,
+                         std::string_view worker) {
+  return point.threads == chosen.threads ? text
+                                         : text + " with " + loader_threads(point.threads, worker);
+}
+
+/// "--repeat 9", or what does the same for a script.
+std::string more_rounds(const Study& study, std::size_t rounds) {
+  return study.is_of_script() ? fmt::format("diagnosing {} times", rounds)
+                              : fmt::format("--repeat {}", rounds);
 }
 
 Others others_of(const Study& study, std::vector<Point> Curve::*points, const Candidate& best,
@@ -101,7 +110,7 @@ Others others_of(const Study& study, std::vector<Point> Curve::*points, const Ca
     const Point& point = knee(curve.*points);
     const Difference found = difference(chosen, point);
     if (found.outcome == Outcome::none) {
-      others.equal.push_back(with_threads(curve.format, point, chosen));
+      others.equal.push_back(with_threads(curve.format, point, chosen, worker_of(study, curve)));
       if (is_candidate(study, curve)) verdict.as_good.push_back(curve.format);
       continue;
     }
@@ -110,7 +119,7 @@ Others others_of(const Study& study, std::vector<Point> Curve::*points, const Ca
     (is_open ? others.open : others.slower)
         .push_back(with_threads(fmt::format("{} {:.0f} % {}", curve.format, std::abs(percent),
                                             percent < 0 ? "slower" : "faster"),
-                                point, chosen));
+                                point, chosen, worker_of(study, curve)));
     if (!is_open) continue;
     others.repeats = std::max(others.repeats, found.repeats);
     verdict.undecided = true;
@@ -119,22 +128,21 @@ Others others_of(const Study& study, std::vector<Point> Curve::*points, const Ca
   return others;
 }
 
-std::string others_sentences(const Others& others) {
+std::string others_sentences(const Study& study, const Others& others) {
   std::string text;
   if (!others.slower.empty()) text = fmt::format(" Beside it: {}.", fmt::join(others.slower, ", "));
   if (others.open.empty()) return text;
-  return text +
-         fmt::format(" Not beyond the noise of the rounds: {}; about --repeat {} would tell.",
-                     fmt::join(others.open, ", "), others.repeats);
+  return text + fmt::format(" Not beyond the noise of the rounds: {}; about {} would tell.",
+                            fmt::join(others.open, ", "), more_rounds(study, others.repeats));
 }
 
 /// How the answer ends: what the rounds tell of the formats.
-std::string formats_clause(const StudyVerdict& verdict, const Others& others,
+std::string formats_clause(const Study& study, const StudyVerdict& verdict, const Others& others,
                            std::size_t candidates) {
-  if (candidates == 1) return " with " + verdict.format;
+  if (candidates == 1) return study.is_of_script() ? "" : " with " + verdict.format;
   if (!verdict.open_formats.empty()) {
-    return fmt::format(" with {}; which format is best, the rounds do not tell (about --repeat {})",
-                       verdict.format, others.repeats);
+    return fmt::format(" with {}; which format is best, the rounds do not tell (about {})",
+                       verdict.format, more_rounds(study, others.repeats));
   }
   if (verdict.as_good.empty()) return "; best format: " + verdict.format;
   const bool equal_threads = others.equal == verdict.as_good;
@@ -144,10 +152,10 @@ std::string formats_clause(const StudyVerdict& verdict, const Others& others,
 }
 
 /// How it begins: what they tell of the threads.
-std::string threads_clause(const StudyVerdict& verdict, unsigned fewest) {
+std::string threads_clause(const StudyVerdict& verdict, unsigned fewest, std::string_view worker) {
   const bool is_fed = verdict.limit == Limit::trainer && verdict.other_limits.empty();
-  std::string text = is_fed ? enough_threads_text(verdict.threads)
-                            : fmt::format("Use {}", loader_threads(verdict.threads));
+  std::string text = is_fed ? enough_threads_text(verdict.threads, worker)
+                            : fmt::format("Use {}", loader_threads(verdict.threads, worker));
   if (fewest < verdict.threads) text += fmt::format(" ({} may do)", fewest);
   return text;
 }
@@ -172,13 +180,14 @@ StudyVerdict judge_supply(const Study& study) {
   verdict = choice(best);
   verdict.few_rounds = best.point->repeats.size() < min_rounds;
   const Others others = others_of(study, &Curve::supply, best, verdict);
-  verdict.answer = threads_clause(verdict, fewest_threads(best.curve->supply, *best.point)) +
-                   formats_clause(verdict, others, all.size());
+  verdict.answer = threads_clause(verdict, fewest_threads(best.curve->supply, *best.point),
+                                  worker_of(study, *best.curve)) +
+                   formats_clause(study, verdict, others, all.size());
   verdict.finding = fmt::format("The loader alone supplies {} images/s.", quantity(verdict.rate));
   verdict.details =
       " Nothing was trained, so it is unknown how many a trainer can take (measure it with 'bench "
       "--network')." +
-      others_sentences(others);
+      others_sentences(study, others);
   return verdict;
 }
 
@@ -211,6 +220,19 @@ std::string slow_emulation(const Study& study, const Curve& curve) {
       quantity(curve.demand->rate), quantity(*study.emulated_rate));
 }
 
+/// What 'feedrate diagnose' said of a script, at the number of workers at which it ran.
+std::string causes_text(const Study& study) {
+  std::string text;
+  for (const Curve& curve : study.curves) {
+    for (const Point& point : curve.delivered) {
+      if (!point.cause) continue;
+      text += fmt::format(" The script, with {}: {}",
+                          loader_threads(point.threads, worker_of(study, curve)), *point.cause);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 StudyVerdict judge(const Study& study) {
@@ -221,33 +243,35 @@ StudyVerdict judge(const Study& study) {
   StudyVerdict verdict = choice(best);
   verdict.stall = point->stall;
   if (curve->demand) verdict.demand = curve->demand->rate;
-  const loader::Verdict found = judge(figures_of(*curve, *point));
+  const loader::Verdict found = judge(figures_of(study, *curve, *point));
   const OtherLimits limits = other_limits(found, *curve, *point);
   verdict.limit = found.limit;
   verdict.other_limits = limits.limits;
   verdict.few_rounds = point->repeats.size() < min_rounds;
   const Others others = others_of(study, &Curve::delivered, best, verdict);
   verdict.finding = finding_text(found, verdict.other_limits);
-  verdict.answer = threads_clause(verdict, fewest_threads(curve->delivered, *point)) +
-                   formats_clause(verdict, others, all.size());
+  verdict.answer =
+      threads_clause(verdict, fewest_threads(curve->delivered, *point), worker_of(study, *curve)) +
+      formats_clause(study, verdict, others, all.size());
   const bool all_open = all.size() > 1 && verdict.open_formats.size() + 1 == all.size();
   if (verdict.few_rounds) {
-    verdict.details =
-        fmt::format(" Fewer than {0} rounds tell nothing of the noise; {1} would.", min_rounds,
-                    study.is_of_script() ? fmt::format("diagnosing {} times", min_rounds)
-                                         : fmt::format("--repeat {}", min_rounds));
+    verdict.details = fmt::format(" Fewer than {} rounds tell nothing of the noise; {} would.",
+                                  min_rounds, more_rounds(study, min_rounds));
   } else if (!limits.limits.empty()) {
-    verdict.details = fmt::format(" About --repeat {} would tell, or --decide.", limits.repeats);
+    verdict.details =
+        study.is_of_script()
+            ? fmt::format(" About {} would tell.", more_rounds(study, limits.repeats))
+            : fmt::format(" About --repeat {} would tell, or --decide.", limits.repeats);
     if (all_open) {
-      verdict.answer =
-          fmt::format("Nothing can be told: the rounds differ too much (about --repeat {})",
-                      std::max(limits.repeats, others.repeats));
+      verdict.answer = fmt::format("Nothing can be told: the rounds differ too much (about {})",
+                                   more_rounds(study, std::max(limits.repeats, others.repeats)));
     }
   } else if (found.limit != Limit::trainer) {
     const std::string advice = advice_text(found);
     if (!advice.empty()) verdict.details = " " + advice;
   }
-  verdict.details += others_sentences(others) + slow_emulation(study, *curve);
+  verdict.details = causes_text(study) + verdict.details + others_sentences(study, others) +
+                    slow_emulation(study, *curve);
   return verdict;
 }
 

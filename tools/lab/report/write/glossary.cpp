@@ -7,6 +7,9 @@ const Fields& glossary() {
       {"Loader thread",
        "A loader thread is a CPU thread that reads and decodes images while the trainer computes. "
        "With none, the trainer loads each batch itself, between two steps."},
+      {"Worker",
+       "A worker is a process of a script's DataLoader that makes batches while the script's loop "
+       "computes. With none, the loop makes each batch itself, between two steps."},
       {"Format × codec",
        "A format is how the dataset is stored: the container (lmdb, recordio, …) × the codec of "
        "its images (raw pixels, png, jpeg, packed). The loader's threads decode them, unless it "
@@ -19,7 +22,7 @@ const Fields& glossary() {
       {"Predicted", "Delivered, computed from supply and demand before it was measured."},
       {"Stall",
        "The share of training time in which the trainer has no batch: it waits or, with 0 loader "
-       "threads, does the loading itself. The first step is not counted."},
+       "threads or workers, does the loading itself. The first step is not counted."},
       {"Spread",
        "How far repeats of one measurement lie apart: (fastest − slowest) / median. Differences "
        "within the spread are noise. A single repeat has none."},

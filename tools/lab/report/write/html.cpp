@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tools/console/text.h"
 #include "tools/lab/report/draw/charts.h"
 #include "tools/lab/report/write/output.h"
@@ -104,6 +106,21 @@ std::string fields_html(const Fields& fields) {
   return text;
 }
 
+std::string question(const Study& study) {
+  return study.is_of_script()
+             ? fmt::format("What limits {}, and how many workers would do?", study.title())
+             : fmt::format("How many loader threads, and which format, for {}?", study.title());
+}
+
+/// The terms that the question has.
+std::string explained(const Study& study) {
+  const auto meaning = [](std::string_view term) {
+    return std::ranges::find(glossary(), term, &Fields::value_type::first)->second;
+  };
+  return study.is_of_script() ? meaning("Worker")
+                              : meaning("Loader thread") + " " + meaning("Format × codec");
+}
+
 }  // namespace
 
 std::string report_html(const Report& report) {
@@ -115,7 +132,8 @@ std::string report_html(const Report& report) {
       fmt::runtime(page_html), fmt::arg("page_css", page_css), fmt::arg("on", typeset(on)),
       fmt::arg("study", typeset(report.studies.front().title())),
       fmt::arg("answer", typeset(verdict.answer)), fmt::arg("reason", typeset(verdict.reason())),
-      fmt::arg("explained", typeset(glossary()[0].second + " " + glossary()[1].second)),
+      fmt::arg("question", typeset(question(report.studies.front()))),
+      fmt::arg("explained", typeset(explained(report.studies.front()))),
       fmt::arg("terms", fields_html(glossary())),
       fmt::arg("figures", key_figures(answers_table(report))),
       fmt::arg("doubts", doubt_section(report.doubts)), fmt::arg("studies", study_sections(report)),

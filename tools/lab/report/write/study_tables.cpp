@@ -22,6 +22,10 @@ std::optional<double> stall_of(const Point* point) {
   return point == nullptr ? std::nullopt : point->stall;
 }
 
+std::string workers_head(const Study& study) {
+  return study.is_of_script() ? fmt::format("{}s", study.worker()) : "threads";
+}
+
 /// In percent of the demand of the curve's own tool.
 std::optional<double> share_of_demand(const Curve& curve, const Point* delivered) {
   if (delivered == nullptr || !curve.demand || curve.demand->rate <= 0) return std::nullopt;
@@ -77,8 +81,8 @@ std::string spread_text(const Point& point) {
 
 Table points_table(const Study& study, const StudyVerdict& verdict) {
   Table table{.title = "Measured points",
-              .heads = {"format", "threads", "supply", "delivered", "predicted", "of demand",
-                        "stall", "spread"}};
+              .heads = {"format", workers_head(study), "supply", "delivered", "predicted",
+                        "of demand", "stall", "spread"}};
   for (const Curve& curve : study.curves) {
     for (const unsigned threads : thread_counts(curve)) {
       const Point* supply = at_threads(curve.supply, threads);
@@ -107,7 +111,7 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
           "image; CPU time is the sum over all threads. Planned is the trainer's memory as "
           "computed before its first step. GPU own is the memory of this process, GPU used that "
           "of all processes.",
-      .heads = {"format", "threads", "images/s", "95 % interval", "of demand", "stall",
+      .heads = {"format", workers_head(study), "images/s", "95 % interval", "of demand", "stall",
                 "best supply"}};
   for (const Cost& cost : costs) table.heads.emplace_back(cost.head);
   for (const Curve& curve : study.curves) {
@@ -139,7 +143,7 @@ Table attribution_table(const Study& study) {
           "Waiting is split into read, decode and augment in proportion to the workers' times; it "
           "is loading where those are unknown. Storage is what a cold cache adds. Shared cores is "
           "time in which the trainer neither waited nor had all its cores.",
-      .heads = {"format", "threads", "µs per image"}};
+      .heads = {"format", workers_head(study), "µs per image"}};
   for (const AttributionPart& part : attribution_parts) table.heads.emplace_back(part.name);
   for (const AttributedPoint& bar : attribute(study)) {
     const Curve& curve = *std::ranges::find(study.curves, bar.format, &Curve::format);

@@ -30,7 +30,7 @@ Table needs_table(const Report& report);
 using Fields = std::vector<std::pair<std::string, std::string>>;
 Fields machine_fields(const Report& report);
 
-/// The terms of a report, for newcomers; the first two are loader threads and formats.
+/// The terms of a report, for newcomers.
 const Fields& glossary();
 
 /// The error of the predictions; "" when nothing was predicted.

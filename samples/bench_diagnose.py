@@ -3,8 +3,9 @@
 
     samples/bench_diagnose.py --feedrate build/release/feedrate [--steps 4000]
 
-Run it by a Python that has torch. The loops have no workers, so what is added to a step is all that the probe does for
-it: waiting, making the batch with its parts, and telling both. A clock is read outside and inside of each hook, in every
+Run it by a Python that has torch. Most loops have no workers, so what is added to a step is all that the probe does for
+it: waiting, making the batch with its parts, and telling both. The others look into a worker, whose step is making a
+batch. A clock is read outside and inside of each hook, in every
 step, so that caches are as cold as the training leaves them, and other work on the machine lengthens steps without and
 with the probe alike. What the clocks take themselves is measured without the probe, and subtracted. Parts of a batch are
 timed in some batches only: how much longer those take than the ten around them counts as often as it happens. What takes
@@ -21,7 +22,8 @@ import subprocess
 import sys
 import time
 
-LOOPS = {"training, batches of 32": (32, 1), "training, batches of 128": (128, 0.5), "empty": (1, 20)}
+LOOPS = {"training, batches of 32": (32, 1, 0), "training, batches of 128": (128, 0.5, 0), "empty": (1, 20, 0),
+         "a worker, batches of 32": (32, 1, 1), "a worker, batches of 128": (128, 0.5, 1)}  # fmt: skip
 LIMIT_SHARE, LIMIT_MEMORY = 0.01, 20  # of a step, MB
 ANOTHERS_TURN = 1_000_000  # ns
 now = time.monotonic_ns
@@ -78,8 +80,10 @@ class Around:
         return statistics.median(longer) * len(longer) / len(self.detailed) if longer else 0
 
 
-def loop(batch, steps):
-    """Runs one loop and prints the µs of a step, those that the hooks take, and memory."""
+def loop(batch, steps, workers):
+    """Runs one loop and prints the µs of a step, those that the hooks take, and memory: its own, or its worker's."""
+    from multiprocessing import util
+
     import torch
     from torch.utils.data import DataLoader, Dataset, _utils, dataloader
 
@@ -87,7 +91,7 @@ def loop(batch, steps):
         images = torch.randint(0, 255, (64, 3, 48, 48), dtype=torch.uint8)
 
         def __len__(self):
-            return 1 << 30
+            return batch * steps if workers else 1 << 30
 
         def __getitem__(self, index):
             if batch == 1:
@@ -100,8 +104,22 @@ def loop(batch, steps):
     model = torch.nn.Sequential(*parts)
     fetching = Around(_utils.fetch._MapDatasetFetcher, "fetch", lambda probe: probe._hook_fetch(_utils.fetch))
     taking = Around(dataloader._BaseDataLoaderIter, "__next__", lambda probe: probe._hook_dataloader(dataloader))
-    batches = iter(DataLoader(Crops(), batch if batch > 1 else None))
     took = []
+
+    def report(step, *hooks):
+        print(json.dumps({"step": statistics.median(step) / 1000, "hooks": sum(hook.mean() for hook in hooks) / 1000,
+                          "parts": fetching.parts() / 1000, "main": peak("self"), "listener": peak(listener)}), flush=True)  # fmt: skip
+
+    def at_workers_end(_):
+        util.Finalize(None, lambda: report(fetching.within, fetching), exitpriority=1)
+
+    listener = os.getppid()
+    loader = DataLoader(Crops(), batch if batch > 1 else None, num_workers=workers, worker_init_fn=at_workers_end)
+    if workers:
+        for _ in loader:
+            pass
+        return
+    batches = iter(loader)
     for _ in range(steps):
         begin = now()
         images = next(batches)
@@ -109,8 +127,7 @@ def loop(batch, steps):
             model(images).sum().backward()
         took.append(now() - begin)
         del images
-    print(json.dumps({"step": statistics.median(took) / 1000, "hooks": (fetching.mean() + taking.mean()) / 1000,
-                      "parts": fetching.parts() / 1000, "main": peak("self"), "listener": peak(os.getppid())}))  # fmt: skip
+    report(took, fetching, taking)
 
 
 def main():
@@ -120,13 +137,13 @@ def main():
     options = options.parse_args()
 
     def ran(shape, *prefix):
-        command = [*prefix, sys.executable, __file__, "--loop", str(shape[0]), str(int(shape[1] * options.steps))]
+        command = [*prefix, sys.executable, __file__, "--loop", str(shape[0]), str(int(shape[1] * options.steps)), str(shape[2])]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(done.stderr)
         return json.loads(done.stdout.splitlines()[0])
 
-    print("| loop | a step | the probe adds | | of that, timing parts | memory of the script | of `feedrate` |")
+    print("| loop | a step | the probe adds | | of that, timing parts | memory of the process | of `feedrate` |")
     print("|---|---|---|---|---|---|---|")
     missed = False
     for name, shape in LOOPS.items():

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace feedrate::formats {
@@ -23,6 +24,19 @@ Mean mean_of(std::span<const double> values) {
   return {mean, squares / (count - 1) / count};
 }
 
+/// Of Student's t distribution within ± √degrees · tan(angle): the finite sums 26.7.3 and 26.7.4 of Abramowitz
+/// and Stegun.
+double share_within(double angle, std::size_t degrees) {
+  const double sine = std::sin(angle), cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1, sum = 0;
+  for (std::size_t k = odd ? 3 : 2; k <= degrees; k += 2) {
+    sum += term;
+    term *= cosine * cosine * static_cast<double>(k - 1) / static_cast<double>(k);
+  }
+  return odd ? 2 / std::numbers::pi * (angle + sine * sum) : sine * sum;
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -37,27 +51,27 @@ double relative_spread(const std::vector<double>& values) {
   return (*high - *low) / median(values);
 }
 
-double student_t(std::size_t degrees) {
-  constexpr std::array few = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
-                              2.4469,  2.3646, 2.3060, 2.2622};
-  if (degrees <= few.size()) return few[degrees - 1];
-  // The Cornish-Fisher expansion around the normal distribution: accurate to 0.0002 from here on.
-  constexpr double z = 1.959964;
-  constexpr double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-  const auto n = static_cast<double>(degrees);
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+double student_t(std::size_t degrees, double outside) {
+  constexpr std::size_t most_degrees = 1000;
+  constexpr int halvings = 60;
+  degrees = std::min(degrees, most_degrees);
+  double low = 0, high = std::numbers::pi / 2;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    (share_within(middle, degrees) < 1 - outside ? low : high) = middle;
+  }
+  return std::sqrt(static_cast<double>(degrees)) * std::tan(low);
 }
 
-std::optional<Interval> mean_interval(std::span<const double> values) {
+std::optional<Interval> mean_interval(std::span<const double> values, double outside) {
   if (values.size() < 2) return std::nullopt;
   const Mean mean = mean_of(values);
-  const double half = student_t(values.size() - 1) * std::sqrt(mean.variance);
+  const double half = student_t(values.size() - 1, outside) * std::sqrt(mean.variance);
   return Interval{mean.value - half, mean.value + half};
 }
 
 std::optional<Interval> ratio_interval(std::span<const double> before,
-                                       std::span<const double> after) {
+                                       std::span<const double> after, double outside) {
   std::array<Mean, 2> means;
   double sum = 0, weighted = 0;  // of the variances; of their squares, by degrees of freedom
   for (std::size_t i = 0; i < 2; ++i) {
@@ -73,19 +87,19 @@ std::optional<Interval> ratio_interval(std::span<const double> before,
   if (sum <= 0) return Interval{std::exp(difference), std::exp(difference)};
   // Welch and Satterthwaite's degrees of freedom, rounded down: a wider interval.
   const auto degrees = static_cast<std::size_t>(std::max(1.0, sum * sum / weighted));
-  const double half = student_t(degrees) * std::sqrt(sum);
+  const double half = student_t(degrees, outside) * std::sqrt(sum);
   return Interval{std::exp(difference - half), std::exp(difference + half)};
 }
 
 std::optional<Interval> paired_ratio_interval(std::span<const double> before,
-                                              std::span<const double> after) {
+                                              std::span<const double> after, double outside) {
   if (before.size() != after.size()) return std::nullopt;
   std::vector<double> logarithms;
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (!(before[i] > 0) || !(after[i] > 0)) return std::nullopt;
     logarithms.push_back(std::log(after[i] / before[i]));
   }
-  const std::optional<Interval> found = mean_interval(logarithms);
+  const std::optional<Interval> found = mean_interval(logarithms, outside);
   if (!found) return std::nullopt;
   return Interval{std::exp(found->low), std::exp(found->high)};
 }

@@ -15,7 +15,10 @@ TEST(UnitStatistics, students_t_is_that_of_the_tables) {
   EXPECT_NEAR(student_t(10), 2.228, 5e-4);
   EXPECT_NEAR(student_t(20), 2.086, 5e-4);
   EXPECT_NEAR(student_t(60), 2.000, 5e-4);
-  EXPECT_NEAR(student_t(1'000'000), 1.960, 5e-4);
+  EXPECT_NEAR(student_t(1'000'000), 1.962, 5e-4);
+  EXPECT_NEAR(student_t(4, 0.01), 4.604, 5e-4);
+  EXPECT_NEAR(student_t(5, 0.001), 6.869, 5e-4);
+  EXPECT_NEAR(student_t(8, 0.5), 0.706, 5e-4);
 }
 
 TEST(UnitStatistics, the_interval_lies_around_the_mean_and_widens_with_the_scatter) {

@@ -40,6 +40,11 @@ std::string limit_clause(const Verdict& verdict) {
 std::string share_text(const Verdict& verdict, const std::string& who) {
   const Rate& delivered = *verdict.figures.delivered;
   const double share = delivered.value / verdict.demand->value;
+  if (share > max_share_of_demand) {
+    return fmt::format(
+        "{} got more, {} images/s, than it took alone, {}: one of the two was disturbed", who,
+        quantity(delivered.value), quantity(verdict.demand->value));
+  }
   // Both rates are medians: delivered may come out above demand.
   if (share >= 0.995) return fmt::format("{} gets all that it can take", who);
   const double noise = std::min(std::max(delivered.spread, verdict.demand->spread), max_tolerance);

@@ -194,6 +194,48 @@ TEST(UnitScaling, devices_of_one_name_and_two_rates_are_two_studies) {
   EXPECT_TRUE(testing::has(report.studies[1].title(), "emulated a (made up)"));
 }
 
+TEST(UnitScaling, no_two_columns_have_one_heading) {
+  std::vector<Row> all = rows();
+  for (Row row : rows()) {
+    row.environment.cpu = "another";
+    all.push_back(row);
+  }
+  const auto heads = needs_table(make_report(all)).heads;
+  ASSERT_EQ(heads.size(), 5U);
+  EXPECT_EQ(heads[1], "lenet on emulated a, fed by an invented processor, 8 cores, no GPU");
+  EXPECT_EQ(heads[2], "lenet on emulated a, fed by another, 8 cores, no GPU");
+  all = rows();
+  for (Row row : rows()) {
+    row.batch = 128;
+    all.push_back(row);
+  }
+  EXPECT_EQ(needs_table(make_report(all)).heads[1], "lenet on emulated a, batch 64");
+  // Two sets of images have rows, not columns.
+  all = rows();
+  for (Row row : rows()) {
+    row.digest = "d2";
+    row.dataset = "other/" + row.format;
+    all.push_back(row);
+  }
+  const Table table = needs_table(make_report(all));
+  EXPECT_EQ(table.heads,
+            (std::vector<std::string>{"format", "lenet on emulated a", "lenet on emulated b"}));
+  ASSERT_EQ(table.rows.size(), 4U);
+  for (const auto& row : table.rows) EXPECT_NE(row.cells[2], "–");
+}
+
+TEST(UnitScaling, rows_of_an_earlier_version_tell_the_emulated_rate_in_words) {
+  std::vector<Row> all = rows();
+  for (Row& row : all) {
+    if (row.device) row.emulates = "40000.0 images/s: who says so";
+    row = parse_row(to_json_line(row), "r", 1);
+  }
+  EXPECT_EQ(needs_table(make_report(all)).rows[0].cells[1], "40");
+  all.back().emulates = "a rate";
+  all.back().emulated_rate.reset();
+  EXPECT_FALSE(parse_row(to_json_line(all.back()), "r", 1).emulated_rate);
+}
+
 TEST(UnitScaling, a_trainer_on_this_cpu_needs_no_such_table) {
   const Report report = make_report({testing::supply("lmdb", 1, 1000), testing::demand(5000)});
   EXPECT_TRUE(needs_table(report).rows.empty());

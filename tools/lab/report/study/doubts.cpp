@@ -6,14 +6,13 @@
 #include <set>
 
 #include "tools/console/text.h"
+#include "tools/lab/measure/verdict_text.h"
 #include "tools/lab/report/study/report.h"
 
 namespace feedrate::tools {
 namespace {
 
 constexpr double wide_spread_percent = 5;
-// Delivered cannot exceed demand by more than the noise between repeats.
-constexpr double max_share_of_demand = 1.05;
 
 using Rows = std::vector<Row>;
 using Sentences = std::vector<std::string>;

@@ -9,6 +9,7 @@
 
 #include "formats/base/without_slash.h"
 #include "formats/remote/url.h"
+#include "tools/console/text.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -163,7 +164,7 @@ std::string row_label(const Row& row) { return label(row, format_and_codec(row))
 
 std::string machine_of(const Row& row) {
   const Environment& on = row.environment;
-  return fmt::format("{}, {} cores, {}", on.cpu, on.cores, on.gpu.value_or("no GPU"));
+  return fmt::format("{}, {}, {}", on.cpu, counted(on.cores, "core"), on.gpu.value_or("no GPU"));
 }
 
 std::string Study::title() const {

@@ -33,12 +33,25 @@ std::vector<Candidate> candidates(const Study& study, std::vector<Point> Curve::
   return found;
 }
 
+/// Whether the rounds carry that the first is slower.
+bool is_slower(const Point& point, const Point& than, const Compared& among) {
+  return point.rate < than.rate &&
+         difference(than, point, among).outcome == Difference::Outcome::apart;
+}
+
 /// Those that are as fast as the fastest: fewer threads first, then more supply.
-std::vector<Candidate> best_first(std::vector<Candidate> all) {
-  const Candidate top =
-      *std::ranges::max_element(all, {}, [](const Candidate& one) { return one.point->rate; });
+std::vector<Candidate> best_first(const std::vector<Candidate>& candidates) {
+  const Candidate top = *std::ranges::max_element(
+      candidates, {}, [](const Candidate& one) { return one.point->rate; });
+  std::vector<const Point*> points;
+  for (const Candidate& one : candidates) points.push_back(one.point);
+  const Compared among = compared(points);
+  std::vector<Candidate> all = candidates;
   std::erase_if(all, [&](const Candidate& one) {
-    return !as_fast_as(one.point->as_rate(), top.point->as_rate());
+    return !as_fast_as(one.point->as_rate(), top.point->as_rate()) ||
+           std::ranges::any_of(candidates, [&](const Candidate& other) {
+             return is_slower(*one.point, *other.point, among);
+           });
   });
   std::ranges::stable_sort(
       all, {}, [](const Candidate& one) { return std::pair(one.point->threads, -one.supply); });
@@ -71,6 +84,10 @@ loader::Figures figures_of(const Study& study, const Curve& curve, const Point& 
                           .decode = seconds(point.decode_us),
                           .augment = seconds(point.augment_us)};
   if (point.stall) figures.stall = *point.stall / 100;
+  if (curve.demand) {
+    const double spread = paired_spread(*curve.demand, point);
+    figures.demand->spread = figures.delivered->spread = spread;
+  }
   return figures;
 }
 
@@ -100,15 +117,26 @@ std::string more_rounds(const Study& study, std::size_t rounds) {
                               : fmt::format("--repeat {}", rounds);
 }
 
+/// "15 % slower"
+std::string apart_text(double percent) {
+  if (std::abs(percent) < 0.5) return "less than 1 % apart";
+  return fmt::format("{:.0f} % {}", std::abs(percent), percent < 0 ? "slower" : "faster");
+}
+
 Others others_of(const Study& study, std::vector<Point> Curve::*points, const Candidate& best,
                  StudyVerdict& verdict) {
   using Outcome = Difference::Outcome;
   const Point& chosen = *best.point;
+  std::vector<const Point*> knees;
+  for (const Curve& curve : study.curves) {
+    if (!(curve.*points).empty()) knees.push_back(&knee(curve.*points));
+  }
+  const Compared among = compared(knees);
   Others others;
   for (const Curve& curve : study.curves) {
     if (&curve == best.curve || (curve.*points).empty() || chosen.rate <= 0) continue;
     const Point& point = knee(curve.*points);
-    const Difference found = difference(chosen, point);
+    const Difference found = difference(chosen, point, among);
     if (found.outcome == Outcome::none) {
       others.equal.push_back(with_threads(curve.format, point, chosen, worker_of(study, curve)));
       if (is_candidate(study, curve)) verdict.as_good.push_back(curve.format);
@@ -117,9 +145,8 @@ Others others_of(const Study& study, std::vector<Point> Curve::*points, const Ca
     const double percent = 100 * (point.rate / chosen.rate - 1);
     const bool is_open = found.outcome == Outcome::open;
     (is_open ? others.open : others.slower)
-        .push_back(with_threads(fmt::format("{} {:.0f} % {}", curve.format, std::abs(percent),
-                                            percent < 0 ? "slower" : "faster"),
-                                point, chosen, worker_of(study, curve)));
+        .push_back(with_threads(curve.format + " " + apart_text(percent), point, chosen,
+                                worker_of(study, curve)));
     if (!is_open) continue;
     others.repeats = std::max(others.repeats, found.repeats);
     verdict.undecided = true;
@@ -194,9 +221,11 @@ StudyVerdict judge_supply(const Study& study) {
 }  // namespace
 
 const Point& knee(const std::vector<Point>& points) {
-  const loader::Rate best = std::ranges::max_element(points, {}, &Point::rate)->as_rate();
-  return *std::ranges::find_if(
-      points, [&](const Point& point) { return as_fast_as(point.as_rate(), best); });
+  const Point& best = *std::ranges::max_element(points, {}, &Point::rate);
+  const Compared among = compared(pointers(points));
+  return *std::ranges::find_if(points, [&](const Point& point) {
+    return as_fast_as(point.as_rate(), best.as_rate()) && !is_slower(point, best, among);
+  });
 }
 
 const Point* shown_knee(const Study& study, const Curve& curve) {

@@ -34,7 +34,7 @@ struct StudyVerdict {
 };
 
 /// The first of a curve's points (at least one, by rising thread count) that is as fast as the
-/// fastest, as loader::as_fast_as() decides.
+/// fastest, as loader::as_fast_as() decides, and that the rounds do not show to be slower.
 const Point& knee(const std::vector<Point>& points);
 
 /// The knee of delivered; of supply when the study trained nothing. Null when there is no point.

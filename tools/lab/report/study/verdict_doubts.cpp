@@ -9,22 +9,54 @@ using loader::Limit;
 
 namespace {
 
-constexpr double max_repeats = 99;
+constexpr std::size_t max_repeats = 99;
 
-/// How many times as fast `other` is as `one`. Absent for too few rounds.
-std::optional<Interval> ratio_of(const Point& one, const Point& other) {
+/// How many times as fast `other` is as `one`, with the share `outside` of chances to miss it. Absent for
+/// too few rounds.
+std::optional<Interval> ratio_of(const Point& one, const Point& other,
+                                 double outside = one_in_twenty) {
   if (std::min(one.repeats.size(), other.repeats.size()) < min_rounds) return std::nullopt;
   return one.repeats.size() == other.repeats.size()
-             ? paired_ratio_interval(one.repeats, other.repeats)
-             : ratio_interval(one.repeats, other.repeats);
+             ? paired_ratio_interval(one.repeats, other.repeats, outside)
+             : ratio_interval(one.repeats, other.repeats, outside);
 }
 
 bool holds_one(const Interval& ratio) { return ratio.low <= 1 && ratio.high >= 1; }
 
-/// Rounds after which half an interval, now of so many, is as wide as `margin`.
-std::size_t repeats_for(double half, double margin, std::size_t rounds) {
-  const double wanted = static_cast<double>(rounds) * std::pow(half / margin, 2);
-  return static_cast<std::size_t>(wanted < max_repeats ? std::ceil(wanted) + 1 : max_repeats);
+/// How many times as wide an interval of `rounds` is after so many repeats.
+double narrowing(std::size_t rounds, std::size_t repeats) {
+  return std::sqrt(static_cast<double>(rounds) / static_cast<double>(repeats)) *
+         student_t(repeats - 1) / student_t(rounds - 1);
+}
+
+double distance(double ratio) { return std::abs(std::log(ratio)); }
+double half_of(const Interval& ratio) { return std::log(ratio.high / ratio.low) / 2; }
+
+const double largest_equal = distance(1 - loader::max_tolerance);
+
+/// The interval that has to exclude 1 before one of two points is called slower. Beside the noise of the two,
+/// that of all has to leave it: of three rounds, two may agree by chance, and of many points, some two do.
+std::optional<Interval> strict_ratio(const Point& one, const Point& other, const Compared& among) {
+  const std::optional<Interval> own = ratio_of(one, other);
+  if (!own) return std::nullopt;
+  if (!among.least) {
+    return ratio_of(one, other,
+                    one_in_twenty / static_cast<double>(std::max<std::size_t>(1, among.pairs)));
+  }
+  const double middle = std::sqrt(own->low * own->high);
+  const double factor = std::exp(std::max(half_of(*own), *among.least));
+  return Interval{middle / factor, middle * factor};
+}
+
+/// Rounds after which the intervals, now of `rounds`, would tell two points apart or show them to be equal.
+std::size_t repeats_for(const Interval& ratio, const Interval& strict, std::size_t rounds) {
+  const double middle = distance(ratio.low * ratio.high) / 2;
+  for (std::size_t repeats = rounds + 1; repeats < max_repeats; ++repeats) {
+    const double narrowed = narrowing(rounds, repeats);
+    if (half_of(strict) * narrowed < middle) return repeats;
+    if (holds_one(ratio) && half_of(ratio) * narrowed < largest_equal - middle) return repeats;
+  }
+  return max_repeats;
 }
 
 /// How many times as large the second is as the first may be, beside what its median says; 1 where
@@ -69,26 +101,72 @@ std::vector<Limit> limits_beside(const loader::Verdict& found, const Curve& curv
 
 }  // namespace
 
-Difference difference(const Point& one, const Point& other) {
+Compared compared(const std::vector<const Point*>& points) {
+  Compared found{.pairs = points.size() * (points.size() - 1) / 2};
+  const std::size_t rounds = points.empty() ? 0 : points.front()->repeats.size();
+  const auto is_whole = [&](const Point* point) {
+    return point->repeats.size() == rounds && std::ranges::min(point->repeats) > 0;
+  };
+  if (points.size() < 2 || rounds < min_rounds || !std::ranges::all_of(points, is_whole))
+    return found;
+  // What is left of a rate's logarithm without the mean of its point and that of its round.
+  const auto count = static_cast<double>(points.size()), each = static_cast<double>(rounds);
+  std::vector<double> of_rounds(rounds, 0);
+  double all = 0;
+  for (const Point* point : points) {
+    for (std::size_t i = 0; i < rounds; ++i) of_rounds[i] += std::log(point->repeats[i]) / count;
+  }
+  for (const double mean : of_rounds) all += mean / each;
+  double squares = 0;
+  for (const Point* point : points) {
+    double mean = 0;
+    for (const double rate : point->repeats) mean += std::log(rate) / each;
+    for (std::size_t i = 0; i < rounds; ++i) {
+      squares += std::pow(std::log(point->repeats[i]) - mean - of_rounds[i] + all, 2);
+    }
+  }
+  const std::size_t degrees = (points.size() - 1) * (rounds - 1);
+  found.least = student_t(degrees, one_in_twenty / static_cast<double>(found.pairs)) *
+                std::sqrt(2 * squares / static_cast<double>(degrees) / each);
+  return found;
+}
+
+Difference difference(const Point& one, const Point& other, const Compared& among) {
   using Outcome = Difference::Outcome;
   const std::optional<Interval> ratio = ratio_of(one, other);
-  if (!ratio) return {};
-  const bool equal =
-      as_fast_as(one.as_rate(), other.as_rate()) && as_fast_as(other.as_rate(), one.as_rate());
-  const double tolerance = -std::log(1 - loader::max_tolerance);
-  const bool far = ratio->high > std::exp(tolerance) || ratio->low < std::exp(-tolerance);
-  if (equal && !(far && holds_one(*ratio))) return {.outcome = Outcome::none};
-  if (!holds_one(*ratio)) return {.outcome = Outcome::apart};
-  const double middle = std::abs(std::log(ratio->low * ratio->high)) / 2;
-  const double half = std::log(ratio->high / ratio->low) / 2;
-  const double margin = equal ? std::max(middle, tolerance - middle) : middle;
-  return {.outcome = Outcome::open, .repeats = repeats_for(half, margin, one.repeats.size())};
+  const std::optional<Interval> strict = strict_ratio(one, other, among);
+  if (!ratio || !strict) return {};
+  const double medians = other.rate / one.rate;
+  const bool close = distance(medians) <= distance(1 - loader::min_tolerance);
+  const bool agrees = (strict->low > 1) == (medians > 1);
+  if (!close && !holds_one(*strict) && agrees) return {.outcome = Outcome::apart};
+  const bool narrow = std::max(distance(ratio->low), distance(ratio->high)) <= largest_equal;
+  if (narrow && (close || holds_one(*ratio))) return {.outcome = Outcome::none};
+  return {.outcome = Outcome::open, .repeats = repeats_for(*ratio, *strict, one.repeats.size())};
+}
+
+std::vector<const Point*> pointers(const std::vector<Point>& points) {
+  std::vector<const Point*> found;
+  for (const Point& point : points) found.push_back(&point);
+  return found;
+}
+
+double paired_spread(const Point& one, const Point& other) {
+  const double each = std::max(one.as_rate().spread, other.as_rate().spread);
+  if (one.repeats.size() != other.repeats.size()) return each;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < one.repeats.size(); ++i) {
+    if (one.repeats[i] <= 0 || other.repeats[i] <= 0) return each;
+    ratios.push_back(other.repeats[i] / one.repeats[i]);
+  }
+  return ratios.empty() ? each : std::min(each, relative_spread(ratios));
 }
 
 unsigned fewest_threads(const std::vector<Point>& points, const Point& point) {
+  const Compared among = compared(pointers(points));
   for (const Point& one : points) {
     if (one.threads >= point.threads) break;
-    const std::optional<Interval> ratio = ratio_of(point, one);
+    const std::optional<Interval> ratio = strict_ratio(point, one, among);
     if (ratio && holds_one(*ratio)) return one.threads;
   }
   return point.threads;
@@ -99,10 +177,10 @@ OtherLimits other_limits(const loader::Verdict& found, const Curve& curve, const
   if (!curve.demand || curve.demand->rate <= 0) return others;
   others.limits = limits_beside(found, curve, point, 1);
   if (others.limits.empty()) return others;
-  const auto rounds = static_cast<double>(point.repeats.size());
-  for (double repeats = rounds + 1; repeats <= max_repeats; ++repeats) {
-    others.repeats = static_cast<std::size_t>(repeats);
-    if (limits_beside(found, curve, point, std::sqrt(rounds / repeats)).empty()) break;
+  const std::size_t rounds = std::max(point.repeats.size(), min_rounds);
+  for (others.repeats = rounds + 1; others.repeats < max_repeats; ++others.repeats) {
+    const double narrowed = narrowing(rounds, others.repeats);
+    if (limits_beside(found, curve, point, narrowed).empty()) break;
   }
   return others;
 }

@@ -65,21 +65,60 @@ struct Tried {
   }
 };
 
+struct Fed {
+  const Study* study;
+  std::vector<Need> needs;
+};
+
+/// "resnet50 on emulated h100", and what tells studies of one network and device apart. The images do not: they
+/// have rows of their own.
+std::string head_of(const Fed& fed, const std::vector<Fed>& all) {
+  const Study& study = *fed.study;
+  std::string head = fmt::format("{} on {}", study.network, study.device);
+  const auto add = [&](const auto& text_of) {
+    const std::string own = text_of(fed);
+    const bool differs = std::ranges::any_of(all, [&](const Fed& other) {
+      return other.study->network == study.network && other.study->device == study.device &&
+             text_of(other) != own;
+    });
+    if (differs && !own.empty()) head += ", " + own;
+  };
+  add([](const Fed& one) {
+    const std::optional<double>& rate = one.study->emulated_rate;
+    return rate ? quantity(*rate) + "/s" : one.study->emulates;
+  });
+  add([](const Fed& one) { return one.study->precision; });
+  add([](const Fed& one) { return fmt::format("batch {}", one.study->batch); });
+  add([](const Fed& one) { return one.study->recipe; });
+  add([](const Fed& one) {
+    const std::string& machine = one.study->machine;
+    return machine.empty() ? machine : "fed by " + machine;
+  });
+  return head;
+}
+
+/// That of this heading, added where there is none yet.
+std::size_t column_of(std::vector<std::string>& heads, const std::string& head) {
+  const auto found = std::ranges::find(heads.begin() + 1, heads.end(), head);
+  const auto column = static_cast<std::size_t>(found - heads.begin());
+  if (found == heads.end()) heads.push_back(head);
+  return column;
+}
+
 }  // namespace
 
 Table needs_table(const Report& report) {
   Table table{.title = "Cores of this kind that would feed a device", .heads = {"format"}};
   Tried tried;
-  std::vector<const Study*> fed;
+  std::vector<Fed> all;
   for (const Study& study : report.studies) {
-    if (!needs(study).empty()) fed.push_back(&study);
+    std::vector<Need> found = needs(study);
+    if (!found.empty()) all.push_back({&study, std::move(found)});
   }
-  for (std::size_t i = 0; i < fed.size(); ++i) {
-    const Study& study = *fed[i];
-    table.heads.push_back(fmt::format(
-        "{} on {}{}", study.network, study.device,
-        study.has_namesakes ? fmt::format(" at {}/s", quantity(needs(study).front().demand)) : ""));
-    for (const Need& need : needs(study)) {
+  for (const Fed& fed : all) {
+    const Study& study = *fed.study;
+    const std::size_t column = column_of(table.heads, head_of(fed, all));
+    for (const Need& need : fed.needs) {
       const std::string name =
           study.dataset.empty() ? need.curve->format : study.dataset + ", " + need.curve->format;
       auto row =
@@ -88,9 +127,9 @@ Table needs_table(const Report& report) {
         table.rows.push_back({.cells = {name}, .series = series_of(study, *need.curve)});
         row = table.rows.end() - 1;
       }
-      row->cells.resize(i + 1, not_measured);
-      row->cells.push_back(cores_cell(need.cores));
-      tried.add(name, need);
+      row->cells.resize(std::max(row->cells.size(), column + 1), not_measured);
+      row->cells[column] = cores_cell(need.cores);
+      tried.add(study.machine.empty() ? name : name + " on " + study.machine, need);
     }
   }
   for (auto& row : table.rows) row.cells.resize(table.heads.size(), not_measured);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tools/console/text.h"
+#include "tools/lab/measure/verdict_text.h"
 #include "tools/lab/report/study/attribution.h"
 
 namespace feedrate::tools {
@@ -30,6 +31,13 @@ std::string workers_head(const Study& study) {
 std::optional<double> share_of_demand(const Curve& curve, const Point* delivered) {
   if (delivered == nullptr || !curve.demand || curve.demand->rate <= 0) return std::nullopt;
   return 100 * delivered->rate / curve.demand->rate;
+}
+
+/// Of what it can take, nothing gets more than all; where it seems to by more than the noise, a demand
+/// was measured that is none.
+std::string share_cell(std::optional<double> percent, int digits) {
+  if (percent > 100 * max_share_of_demand) return "over 100 %";
+  return percent_cell(percent ? std::optional(std::min(*percent, 100.0)) : percent, digits);
 }
 
 std::optional<double> spread_percent(const Point& point) {
@@ -91,7 +99,7 @@ Table points_table(const Study& study, const StudyVerdict& verdict) {
       table.rows.push_back(
           {.cells = {curve.format, std::to_string(threads), rate_cell(rate_of(supply)),
                      rate_cell(rate_of(delivered)), rate_cell(shown.predicted),
-                     percent_cell(share_of_demand(curve, delivered)),
+                     share_cell(share_of_demand(curve, delivered), 1),
                      percent_cell(stall_of(delivered)), percent_cell(spread_percent(shown))},
            .series = series_of(study, curve),
            .chosen = verdict.is_best(curve.format) && threads == verdict.threads});
@@ -105,7 +113,8 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
       .title = "Formats side by side",
       .note =
           "Each format at the fewest threads that are as fast as its best: within 3 %, or within "
-          "the spread of its repeats, up to 10 %. Rates are images/s. Two repeats are shown "
+          "the spread of its repeats, up to 10 %, unless the rounds show them to be slower. Rates "
+          "are images/s. Two repeats are shown "
           "instead of "
           "an interval. Times and energies are per "
           "image; CPU time is the sum over all threads. Planned is the trainer's memory as "
@@ -121,7 +130,7 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
     Table::Row row{
         .cells = {curve.format, at ? std::to_string(at->threads) : not_measured,
                   rate_cell(rate_of(at)), interval_cell(at),
-                  percent_cell(share_of_demand(curve, delivered), 0), percent_cell(stall_of(at)),
+                  share_cell(share_of_demand(curve, delivered), 0), percent_cell(stall_of(at)),
                   rate_cell(rate_of(supply != at ? supply : nullptr))},
         .series = series_of(study, curve),
         .chosen = verdict.is_best(curve.format)};
@@ -163,11 +172,10 @@ Table answers_table(const Report& report) {
               .heads = {"study", "answer", "images/s", "of demand", "stall", "limit"}};
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const StudyVerdict& verdict = report.verdicts[i];
-    table.rows.push_back(
-        {.cells = {report.studies[i].title(), verdict.answer,
-                   verdict.format.empty() ? not_measured : quantity(verdict.rate),
-                   percent_cell(percent_of_demand(verdict), 0), percent_cell(verdict.stall),
-                   limit_names(verdict)}});
+    table.rows.push_back({.cells = {report.studies[i].title(), verdict.answer,
+                                    verdict.format.empty() ? not_measured : quantity(verdict.rate),
+                                    share_cell(percent_of_demand(verdict), 0),
+                                    percent_cell(verdict.stall), limit_names(verdict)}});
   }
   return table;
 }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <utility>
 
+#include "converters/zip_directory.h"
 #include "formats/base/error.h"
 #include "formats/io/archive_handle.h"
 
@@ -71,6 +72,9 @@ struct Archive::State {
     found_first = handle->next_header();  // the format is known only now
     if (handle->failed()) fail_here("cannot be read");
     single = handle->single();
+    if (const auto whole = stream->whole(); whole && handle->is_zip()) {
+      directory.emplace(*whole, container);
+    }
   }
 
   void unwrap(std::unique_ptr<ByteStream> source) {
@@ -97,9 +101,11 @@ struct Archive::State {
     position = 0;
     view.reset();
     if (found) {
+      if (directory) directory->check_next();
       take_entry();
       return true;
     }
+    if (directory) directory->check_end();
     if (!handle->end_is_marked()) {
       fail(container, "the tar stops without an end marker, after ",
            name.empty() ? "no entry" : "the entry " + name, "; is the download complete?");
@@ -184,6 +190,7 @@ struct Archive::State {
   std::string name;
   std::unique_ptr<ByteStream> stream;
   std::unique_ptr<ArchiveHandle> handle;
+  std::optional<ZipDirectory> directory;  // of a zip that lies in memory whole
   bool compressed = false;
   bool single = false;
   bool first = true;  // next() has not been called; the constructor read the first header

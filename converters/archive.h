@@ -18,7 +18,8 @@ namespace feedrate::converters {
 
 /// For one thread. Every failure (not an archive, truncated, bad checksum) is an Error that names
 /// the file, the entry and the offset in the entry. An archive without its end marker is truncated,
-/// even if it stops between two entries.
+/// even if it stops between two entries. A zip that is mapped has the entries of its directory, by
+/// name and number.
 class Archive {
  public:
   /// Opens a file. A file that is not an archive is a single entry with the file's name, without

@@ -38,7 +38,7 @@ class ShowsUtf8 {
 ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
     : source_(source),
       handle_(archive_read_new()),
-      is_zip_(as_text(source.peek()).starts_with("PK")) {
+      may_be_zip_(as_text(source.peek()).starts_with("PK")) {
   if (handle_ == nullptr) throw std::bad_alloc();
   // Not archive_read_support_filter_all: it starts programs (lrzip, grzip) for signatures that no
   // dataset uses. gzip is read by open_gunzip, because libarchive does not check gzip's checksum.
@@ -63,7 +63,7 @@ ArchiveHandle::~ArchiveHandle() { archive_read_free(handle_); }
 
 bool ArchiveHandle::next_header() {
   if (failed_) return false;
-  const ShowsUtf8 names(is_zip_);
+  const ShowsUtf8 names(may_be_zip_);
   const int code = archive_read_next_header(handle_, &entry_);
   // A warning is about a name that the locale cannot show; the entry itself is intact.
   failed_ = thrown_ || (code != ARCHIVE_OK && code != ARCHIVE_WARN && code != ARCHIVE_EOF);
@@ -71,13 +71,17 @@ bool ArchiveHandle::next_header() {
 }
 
 std::string ArchiveHandle::name() const {
-  const ShowsUtf8 names(is_zip_);
+  const ShowsUtf8 names(may_be_zip_);
   const char* name = archive_entry_pathname(entry_);
   if (name == nullptr) name = archive_entry_pathname_utf8(entry_);
   return name != nullptr ? name : "";
 }
 
 bool ArchiveHandle::single() const { return archive_format(handle_) == ARCHIVE_FORMAT_RAW; }
+
+bool ArchiveHandle::is_zip() const {
+  return (archive_format(handle_) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP;
+}
 
 bool ArchiveHandle::is_tar() const {
   return (archive_format(handle_) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;

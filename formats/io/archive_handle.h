@@ -34,6 +34,7 @@ class ArchiveHandle {
   /// where it cannot be told.
   std::string name() const;
 
+  bool is_zip() const;  // known once the first header was read
   bool single() const;  // not an archive: the whole stream is one entry
   /// True when the archive marks the end just reached; false when the bytes ran out.
   bool end_is_marked() const;
@@ -65,7 +66,7 @@ class ArchiveHandle {
   archive_entry* entry_ = nullptr;
   std::exception_ptr thrown_;  // exceptions must not cross libarchive's C frames
   bool failed_ = false;
-  const bool is_zip_;
+  const bool may_be_zip_;
 };
 
 }  // namespace feedrate::formats

@@ -80,10 +80,10 @@ TEST_P(UnitArchive, cut_anywhere_it_is_an_error_that_names_the_file) {
   const TempDirectory directory;
   const std::string whole = make_archive(three, GetParam());
   // An uncompressed archive may lose what follows its last entry and the first end marker: the
-  // second block of zeros of a tar, the directory of a zip.
+  // second block of zeros of a tar.
   std::size_t needed = whole.size();
-  if (GetParam().filter == ARCHIVE_FILTER_NONE) {
-    needed = GetParam().format == ARCHIVE_FORMAT_ZIP ? whole.find("PK\1\2") + 4 : needed - 512;
+  if (GetParam().filter == ARCHIVE_FILTER_NONE && GetParam().format != ARCHIVE_FORMAT_ZIP) {
+    needed -= 512;
   }
   for (std::size_t size = 0; size < needed; size += 997) {
     // At block boundaries, a truncated tar looks most like a complete one.

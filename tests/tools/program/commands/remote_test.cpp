@@ -225,11 +225,11 @@ TEST_F(CommandsRemote, the_network_is_told_as_the_limit) {
       << said.output << said.errors;
 }
 
-// The trainer takes 192 images, of which a busy machine that starts for 10 seconds has not read all ahead
+// The trainer takes 192 images, of which a busy machine that starts for nine seconds has not read all ahead
 // before the first step.
 TEST_F(CommandsRemote, a_training_tells_that_the_network_is_its_limit) {
   write_dataset(container("recordio"), png_codec, root_ / "long", make_examples({20, 16, 3}, 240));
-  slow_down(75ms);
+  slow_down(50ms);
   const Said said = feedrate({"train", server_.url() + "/long/", "--network", "mlp", "--batch", "8",
                               "--threads", "2", "--connections", "1", "--steps", "24"});
   EXPECT_EQ(said.code, exit_done) << said.errors;

@@ -1,6 +1,7 @@
 #pragma once
-// The directory at the end of a zip, which says what libarchive takes from the head of each entry: a
-// damaged name would else leave an image out, and a cut directory would go unnoticed.
+// The directory at the end of a zip, which lists its entries. libarchive takes each name from the head of
+// the entry instead: without this check, a damaged name there leaves an image out, and nobody notices a
+// directory that was cut off.
 
 #include <cstdint>
 #include <string>
@@ -15,14 +16,14 @@ namespace feedrate::converters {
 /// Format: PKWARE's APPNOTE 6.3, with ZIP64; a zip in one file, which other bytes may precede.
 class ZipDirectory {
  public:
-  /// `zip` is the whole file and outlives this; `place` names it in errors. Throws Error when the
+  /// `zip` holds the bytes of the whole file and must outlive this; `place` names the file in errors. Throws Error when the
   /// directory is missing, cut off or holds another number of entries than its end states.
   ZipDirectory(formats::Bytes zip, std::string place);
 
   /// Checks the head of the next entry, in the order in which they lie in the file: its name must be
   /// the directory's. Throws Error for an entry that the directory does not have.
   void check_next();
-  /// Throws Error unless every entry of the directory was checked.
+  /// At the end of the zip: throws Error if the directory has entries that check_next() has not met.
   void check_end() const;
 
  private:

@@ -42,10 +42,13 @@ inline constexpr double max_tolerance = 0.10;
 /// min_tolerance and at most max_tolerance.
 bool as_fast_as(const Rate& rate, const Rate& best);
 
+/// What `threads` count, in sentences, unless they are another loader's.
+inline constexpr std::string_view loader_thread = "loader thread";
+
 /// All that the decision is made from. What was not measured is absent or 0.
 struct Figures {
   std::string_view consumer = "trainer";
-  std::string_view worker = "loader thread";  // what `threads` counts
+  std::string_view worker = loader_thread;  // what `threads` counts
   std::optional<Rate> supply{};     // of the loader alone
   std::optional<Rate> demand{};     // of the consumer alone; absent: estimated from the stall
   std::optional<Rate> compute{};    // demand without copies to the device

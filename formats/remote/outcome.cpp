@@ -115,7 +115,7 @@ Outcome Exchange::outcome(int code_number) const {
     return {Kind::failed, reason_ + trusted_text(trusted())};
   }
   if (code != CURLE_OK) return outcome_of_failure(code);
-  // Where a connection breaks within the headers, libcurl reports an answer that lacks the rest.
+  // When a connection breaks within the headers, libcurl reports success, with the headers that came.
   if (!headers_ended_)
     return {Kind::repeat, "the connection ended within the headers of an answer"};
   if (worth_repeating(answer_.status)) return {Kind::repeat, refusal(answer_)};

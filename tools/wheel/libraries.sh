@@ -4,9 +4,9 @@
 #   tools/wheel/libraries.sh [x86_64-linux-gnu | aarch64-linux-gnu] [trainer]
 #
 # into build/wheel-TRIPLE/prefix what everything needs, and with `trainer` into build/wheel-TRIPLE/trainer
-# OpenBLAS, and oneDNN: 3.2 of PyPI, which has it for x86-64 alone, or else 3.7 of Debian 13. What is built is static: a wheel then has no library
-# that another copy in the process could meet, and only the parts that are used. Copyrights go to share/doc.
-# What is built stays until its recipe below or the compiler changes.
+# OpenBLAS, and oneDNN: 3.2 of PyPI, which has it for x86-64 alone, or else 3.7 of Debian 13. What is built is
+# static: a wheel then has no library that another copy in the process could meet, and only the parts that are
+# used. Copyrights go to share/doc. What is built stays until its recipe below or the compiler changes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/wheel/toolchain.sh "${1:-}"

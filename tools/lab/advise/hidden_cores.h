@@ -11,8 +11,8 @@ namespace feedrate::tools {
 std::vector<int> remaining(const std::vector<std::vector<int>>& cores, unsigned usable);
 
 /// While it lives, all threads of this process, and the threads and processes that they start, run on this
-/// number of the usable cores. A thread that another one starts at the same moment may be left out. Where the system refuses, and where
-/// there are no more cores, nothing is hidden.
+/// number of the usable cores. A thread that another one starts at the same moment may be left out. Where the
+/// system refuses, and where there are no more cores, nothing is hidden.
 class HiddenCores {
  public:
   explicit HiddenCores(unsigned seen);

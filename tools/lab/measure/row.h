@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "loader/verdict.h"
 #include "tools/lab/measure/environment.h"
 #include "tools/lab/measure/telemetry.h"
 
@@ -89,6 +90,10 @@ struct Row {
 
 /// Whether 'feedrate diagnose' saw it in a script: what the images are and how they are made is not known.
 inline bool is_of_script(const Row& row) { return row.recipe.empty(); }
+/// What a row's threads are called: "worker", those of a script's DataLoader; else "loader thread".
+inline std::string_view worker_of(bool of_script, std::string_view tool) {
+  return of_script && tool == torch_tool ? "worker" : loader::loader_thread;
+}
 
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
 double spread_percent(const Row& row);

@@ -28,13 +28,13 @@ std::string advice_text(const loader::Verdict& verdict);
 /// Both.
 std::string verdict_text(const loader::Verdict& verdict);
 /// "1 loader thread is enough", "No workers are needed": a clause without a full stop.
-std::string enough_threads_text(unsigned threads, std::string_view worker = "loader thread");
+std::string enough_threads_text(unsigned threads, std::string_view worker = loader::loader_thread);
 
 /// "3 threads keep the consumer fed, which needs 2.6; a 4th gains nothing": a line.
 std::string tuning_text(const loader::Tuning& tuning);
 
 /// "no loader threads", "1 worker"
-std::string loader_threads(unsigned threads, std::string_view worker = "loader thread");
+std::string loader_threads(unsigned threads, std::string_view worker = loader::loader_thread);
 /// "2.4 times", "37 times"
 std::string times(double factor);
 

@@ -37,7 +37,7 @@ void doubt_threads(const Rows& rows, Sentences& sentences) {
     if (threads > row.environment.cores && threads > max_threads) {
       max_threads = threads;
       cores = row.environment.cores;
-      worker = row.tool == torch_tool && is_of_script(row) ? "worker" : "loader thread";
+      worker = worker_of(is_of_script(row), row.tool);
     }
     if (row.workers_seen && *row.workers_seen < threads) ++missing;
   }

@@ -179,7 +179,7 @@ std::string Study::title() const {
                      precision.empty() ? "" : precision + ", ", rest);
 }
 
-std::string_view Study::worker() const { return is_of_script() ? "worker" : "loader thread"; }
+std::string_view Study::worker() const { return worker_of(is_of_script(), torch_tool); }
 
 std::vector<Study> make_studies(const std::vector<Row>& rows) {
   std::vector<Study> studies = empty_studies(rows);
@@ -198,7 +198,7 @@ bool is_candidate(const Study& study, const Curve& curve) {
 }
 
 std::string_view worker_of(const Study& study, const Curve& curve) {
-  return curve.tool == torch_tool ? study.worker() : "loader thread";
+  return worker_of(study.is_of_script(), curve.tool);
 }
 
 unsigned series_of(const Study& study, const Curve& curve) {

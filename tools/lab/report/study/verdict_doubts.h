@@ -36,8 +36,8 @@ struct Compared {
 Compared compared(const std::vector<const Point*>& points);
 std::vector<const Point*> pointers(const std::vector<Point>& points);
 
-/// Points of a study are measured in turns, each once a round, so they are compared round by round: a drift
-/// of the machine, however wide it spreads their repeats, is no noise of theirs.
+/// Points of a study are measured in turns, each once a round, so they are compared round by round: when the
+/// machine becomes slower or faster for all of them, that does not count as noise.
 Difference difference(const Point& one, const Point& other, const Compared& among = {});
 
 /// How far the repeats lie apart once a drift that both points share is taken out: at most as far as those of

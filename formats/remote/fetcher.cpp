@@ -19,16 +19,6 @@ constexpr unsigned fewest_connections = 4;
 constexpr std::chrono::milliseconds adjusted_every{200};
 constexpr int longest_poll_ms = 1000;
 
-struct Counters {
-  std::atomic<std::uint64_t> requests{0}, repeated{0}, bytes{0}, nanoseconds{0}, cached{0};
-  std::atomic<unsigned> connections{0};
-};
-
-Counters& counters() {
-  static Counters all;
-  return all;
-}
-
 std::uint64_t random_number() {
   thread_local std::minstd_rand generator{std::random_device{}()};
   return generator();
@@ -56,35 +46,6 @@ OfProcess::Fetchers& of_this_process() {
 }
 
 }  // namespace
-
-RemoteCounts remote_counts() {
-  const Counters& all = counters();
-  return {.requests = all.requests.load(),
-          .repeated = all.repeated.load(),
-          .bytes = all.bytes.load(),
-          .nanoseconds = all.nanoseconds.load(),
-          .cached_bytes = all.cached.load(),
-          .connections = all.connections.load()};
-}
-
-RemoteCounts RemoteCounts::since(const RemoteCounts& earlier) const {
-  return {.requests = requests - earlier.requests,
-          .repeated = repeated - earlier.repeated,
-          .bytes = bytes - earlier.bytes,
-          .nanoseconds = nanoseconds - earlier.nanoseconds,
-          .cached_bytes = cached_bytes - earlier.cached_bytes,
-          .connections = connections};
-}
-
-std::optional<double> RemoteCounts::seconds_per_request() const {
-  const std::uint64_t whole = requests - repeated;
-  if (whole == 0) return std::nullopt;
-  return 1e-9 * static_cast<double>(nanoseconds) / static_cast<double>(whole);
-}
-
-void count_cached(std::uint64_t bytes) {
-  counters().cached.fetch_add(bytes, std::memory_order_relaxed);
-}
 
 std::shared_ptr<Fetcher> Fetcher::of_process(unsigned connections) {
   auto& [mutex, fetchers] = of_this_process();
@@ -224,10 +185,7 @@ void Fetcher::start(std::unique_ptr<Task> task) {
     line.task = std::move(task);
     busy_.emplace(&line.exchange, std::move(idle_.back()));
     idle_.pop_back();
-    Counters& all = counters();
-    all.requests.fetch_add(1, std::memory_order_relaxed);
-    const auto used = static_cast<unsigned>(busy_.size());
-    if (used > all.connections.load(std::memory_order_relaxed)) all.connections.store(used);
+    FetchCounters::of_process().sent(static_cast<unsigned>(busy_.size()));
     return;
   } catch (const std::exception& error) {
     problem = error.what();
@@ -236,6 +194,7 @@ void Fetcher::start(std::unique_ptr<Task> task) {
 }
 
 void Fetcher::finish(Line& line, int code) {
+  count_work();
   std::unique_ptr<Task> task = std::move(line.task);
   Outcome outcome = line.exchange.outcome(code);
   if (outcome.kind == Outcome::Kind::repeat && line.exchange.received() != 0) {
@@ -243,13 +202,11 @@ void Fetcher::finish(Line& line, int code) {
     task->retries = {};  // as long as there is progress
     if (task->have == task->fetch.range.size) outcome = {Outcome::Kind::done, {}};
   }
-  Counters& all = counters();
+  FetchCounters& all = FetchCounters::of_process();
   const Clock::duration took = Clock::now() - task->sent;
   if (outcome.kind == Outcome::Kind::done) {
     spent_ += took;
-    all.bytes.fetch_add(task->fetch.range.size, std::memory_order_relaxed);
-    all.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count()),
-                              std::memory_order_relaxed);
+    all.arrived(task->fetch.range.size, took);
     task->fetch.done({});
     return;
   }
@@ -257,7 +214,7 @@ void Fetcher::finish(Line& line, int code) {
   if (outcome.kind == Outcome::Kind::repeat) {
     if (const auto wait =
             task->retries.next(random_number(), line.exchange.answer().retry_after_seconds)) {
-      all.repeated.fetch_add(1, std::memory_order_relaxed);
+      all.repeats();
       delayed_.emplace(Clock::now() + *wait, std::move(task));
       return;
     }
@@ -282,6 +239,12 @@ void Fetcher::adjust(Clock::time_point now) {
   adjusted_ = now;
   spent_ = {};
   was_short_ = false;
+}
+
+void Fetcher::count_work() {
+  const std::chrono::nanoseconds now = thread_cpu_time();
+  FetchCounters::of_process().worked(now - worked_);
+  worked_ = now;
 }
 
 int Fetcher::wait_ms(Clock::time_point now) const {

@@ -14,27 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "formats/remote/counts.h"
 #include "formats/remote/exchange.h"
 #include "formats/remote/retries.h"
 
 namespace feedrate::formats {
-
-/// What was fetched: since the process started, or, as a difference, since an earlier moment.
-struct RemoteCounts {
-  std::uint64_t requests = 0;      // sent, with those repeated
-  std::uint64_t repeated = 0;      // because of a failure that may pass
-  std::uint64_t bytes = 0;         // of ranges that arrived whole
-  std::uint64_t nanoseconds = 0;   // between sending and the last byte, over all ranges
-  std::uint64_t cached_bytes = 0;  // read from a cache of this machine
-  unsigned connections = 0;        // the most that were used at once, ever
-
-  /// On average, of those that arrived; nothing where none did.
-  std::optional<double> seconds_per_request() const;
-  RemoteCounts since(const RemoteCounts& earlier) const;
-};
-RemoteCounts remote_counts();
-/// Counts bytes that a cache gave.
-void count_cached(std::uint64_t bytes);
 
 /// A range to fetch. `owner` names it in Fetcher::forget().
 struct Fetch {
@@ -99,6 +83,7 @@ class Fetcher {
   void forget_now(const void* owner);
   void adjust(Clock::time_point now);
   int wait_ms(Clock::time_point now) const;
+  void count_work();
 
   const unsigned most_;  // connections
   void* multi_;          // CURLM
@@ -117,6 +102,7 @@ class Fetcher {
   unsigned limit_;
   Clock::time_point adjusted_;
   Clock::duration spent_{};  // on answers since then
+  std::chrono::nanoseconds worked_{};  // processor time that was counted
   bool was_short_ = false;  // since then, a task waited for a place while a reader waited for bytes
   std::thread thread_;
 };

@@ -84,7 +84,7 @@ def measured(options, places, rows):
         rounds = [{name: loaded(options, path, *more.get(name, [])) for name, path in places.items()}
                   for _ in range(options.rounds)]
     print("| from | images/s | of the disk's | µs of processor time an image more | requests an image | "
-          "connections | a request |\n|---|---|---|---|---|---|---|")
+          "connections | a request, median, 99 % within | µs of the fetching thread |\n|---|---|---|---|---|---|---|---|")
     missed = False
     images = answer(options.feedrate, "inspect", places["disk"], "--json")["samples"]
     for name in places:
@@ -95,14 +95,16 @@ def measured(options, places, rows):
         more_us = middle(lambda here, disk: 1e6 * (here["cpu_seconds_per_image"] - disk["cpu_seconds_per_image"]))
         row = {"from": name, "by": "feedrate", "threads": THREADS, "share": share, "more_cpu_us": more_us,
                "images_per_second": [one[name]["images_per_second"] for one in rounds], "processor": processor()}
-        text = "| | |"
+        text = "| | | |"
         if requests[name] and name != "cached":
             row["requests_per_image"] = requests[name]["requests"] / images
             row["connections"] = middle(lambda here, _: here["remote"]["connections"])
-            row["seconds_per_request"] = middle(lambda here, _: here["remote"]["seconds_per_request"])
+            for key in ("median_seconds", "p99_seconds", "cpu_seconds_per_request"):
+                row[key] = middle(lambda here, _, key=key: here["remote"][key])
             missed = missed or row["requests_per_image"] > MOST_REQUESTS
             text = (f"{row['requests_per_image']:.3f} | {row['connections']:.0f} | "
-                    f"{1e3 * row['seconds_per_request']:.2f} ms |")
+                    f"{1e3 * row['median_seconds']:.2f} ms, {1e3 * row['p99_seconds']:.2f} ms | "
+                    f"{1e6 * row['cpu_seconds_per_request']:,.0f} |")
         keep(rows, row)
         print(f"| {name} | {statistics.median(row['images_per_second']):,.0f} | {share:.1%} | {more_us:,.0f} | {text}",
               flush=True)

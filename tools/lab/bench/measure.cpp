@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/statistics.h"
 #include "tools/console/console.h"
+#include "tools/console/json_fields.hpp"
 #include "tools/console/text.h"
 #include "tools/lab/jobs/cold.h"
 
@@ -27,14 +27,14 @@ std::optional<double> in_micro(std::optional<double> seconds) {
 
 /// Nothing where the key is absent or null. A value of another type throws the library's exception.
 template <class T>
-std::optional<T> if_known(const nlohmann::json& object, const char* key) {
+std::optional<T> if_known(const nlohmann::ordered_json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return std::nullopt;
   return found->template get<T>();
 }
 
 /// Microseconds that a worker spent on an image in a stage; absent where no loader reported it.
-std::optional<double> busy_us(const nlohmann::json& object, const char* stage) {
+std::optional<double> busy_us(const nlohmann::ordered_json& object, const char* stage) {
   const auto busy = object.find("busy");
   const auto images = if_known<double>(object, "images");
   if (busy == object.end() || !busy->is_object() || !images || *images <= 0) return {};
@@ -45,7 +45,7 @@ std::optional<double> busy_us(const nlohmann::json& object, const char* stage) {
 
 /// Why a cold measurement was partly warm; "" when it was cold. The measuring process warns too,
 /// but its stderr is captured.
-std::string warmth(const nlohmann::json& object) {
+std::string warmth(const nlohmann::ordered_json& object) {
   std::string text;
   const double in_memory = if_known<double>(object, "in_memory").value_or(0);
   if (in_memory > cold_share) {
@@ -63,7 +63,7 @@ std::string warmth(const nlohmann::json& object) {
 Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const BenchOptions& options,
                                               const Runner& runner) {
   const Finished finished = runner(point.command(options));
-  const auto object = nlohmann::json::parse(finished.output);
+  const auto object = nlohmann::ordered_json::parse(finished.output);
   Repeat repeat{.row = point.row, .warmth = {}};
   Row& row = repeat.row;
   if (row.cache == cold_cache) repeat.warmth = warmth(object);
@@ -82,6 +82,9 @@ Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const Ben
     row.read_us = busy_us(object, "read");
     row.decode_us = busy_us(object, "decode");
     row.augment_us = busy_us(object, "augment");
+    if (const auto remote = object.find("remote"); remote != object.end() && !remote->is_null()) {
+      for_each_field(row.remote.emplace(), ReadJson(*remote));
+    }
   }
   for_each_field(row.telemetry, [&](const char* key, auto& value, const About&) {
     value = if_known<typename std::decay_t<decltype(value)>::value_type>(object, key);

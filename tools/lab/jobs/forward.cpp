@@ -85,6 +85,7 @@ ForwardReport run_forward(const TrainingRequest& request) {
   report.run.telemetry = sampler.measured();
   report.run.telemetry.planned_memory_mib = planned_mib(*session);
   report.run.decoded = decoded_by(request, *session);
+  report.run.remote = fetched_for(opened);
   report.run.threads = feed.loader().stats().threads;
   return report;
 }

@@ -11,7 +11,6 @@
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
-using formats::RemoteCounts;
 using namespace loader;
 
 namespace {
@@ -107,20 +106,6 @@ std::string crops_text(const CropStats& crops) {
                     counted(crops.stale, "image"));
 }
 
-std::string remote_text(const RemoteCounts& counts) {
-  std::string text = fmt::format("  the server sent {} in {} over at most {}, {} each on average",
-                                 bytes_text(counts.bytes), counted(counts.requests, "request"),
-                                 counted(counts.connections, "connection"),
-                                 duration_text(counts.seconds_per_request().value_or(0)));
-  if (counts.repeated != 0) {
-    text += fmt::format("; {} were sent again after a failure", formats::grouped(counts.repeated));
-  }
-  if (counts.cached_bytes != 0) {
-    text += fmt::format("; {} came from the cache", bytes_text(counts.cached_bytes));
-  }
-  return text + "\n";
-}
-
 /// Thread-seconds for an image.
 struct SecondsPerImage {
   double read = 0;
@@ -198,18 +183,6 @@ template <class Field>
 void for_each_field(const BadMet& bad, const Field& field) {
   field("samples", bad.samples, {"number of different bad samples"});
   field("seats", bad.seats, {"places in batches that they would have taken"});
-}
-
-template <class Field>
-void for_each_field(const RemoteCounts& counts, const Field& field) {
-  field("requests", counts.requests, {"sent to the server, with those sent again"});
-  field("repeated", counts.repeated, {"of these, sent again after a failure that passes"});
-  field("bytes", counts.bytes, {"of the ranges that arrived"});
-  field("cached_bytes", counts.cached_bytes, {"read from `--cache-dir` instead"});
-  field("connections", counts.connections, {"the most that were used at once"});
-  field("seconds_per_request", counts.seconds_per_request(),
-        {"from sending to the last byte, on average", Unit{"s"}, Null{"nothing was fetched"},
-         Digits{6}});
 }
 
 template <>
@@ -302,8 +275,7 @@ void for_each_field(const LoadReport& report, const Field& field) {
   field("bad", BadMet{report.bad_samples, stats.bad_seats},
         {"bad samples met, with `--on-bad replace` or `skip`"});
   field("device", report.device, about_decoding);
-  field("remote", report.remote,
-        {"what the server of the dataset was asked for", Null{"it is on this machine"}});
+  field("remote", report.remote, about_remote);
   for_each_host_field(report.telemetry, field);
 }
 
@@ -327,7 +299,7 @@ std::string LoadReport::text() const {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));
   }
-  if (remote) text += remote_text(*remote);
+  if (remote) text += fmt::format("  {}\n", remote->text());
   text += crops_text(stats.crops);
   if (decode == Decode::scaled) {
     text += fmt::format("  decoded scaled: {} at a half of their size or less\n",

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "formats/remote/fetcher.h"
 #include "loader/drive.h"
 #include "tools/console/decode.h"
 #include "tools/lab/jobs/device_decoding.h"
+#include "tools/lab/measure/server_work.h"
 #include "tools/lab/measure/telemetry.h"
 
 namespace feedrate::tools {
@@ -32,7 +32,7 @@ struct LoadReport {
   std::size_t bad_samples = 0;
   std::string crop_index_problem;               // "": it is used, or there is none
   std::optional<DeviceDecoded> device;          // with --decode device
-  std::optional<formats::RemoteCounts> remote;  // where the dataset is on a server
+  std::optional<ServerWork> remote;             // where the dataset is on a server
 
   /// Lines: the rate, where the time went, what limited it.
   std::string text() const;

@@ -73,6 +73,7 @@ Opened open(const TrainingRequest& request) {
   const Network& asked = network(request.model.network);
   const std::string& named = request.data.recipe;
   if (!named.empty()) recipe(named);  // an unknown name is refused before data is opened
+  const RemoteCounts fetched_before = remote_counts();
   auto [dataset, picks] = open_data(request.data.path, request.data.order, true);
   if (!trains && picks) {
     throw Misused(join("--order, --weights, --groups and --mix are for --mode train, not --mode ",
@@ -87,7 +88,8 @@ Opened open(const TrainingRequest& request) {
                 .dataset = std::move(dataset),
                 .picks = std::move(picks),
                 .validation = nullptr,
-                .shape = {}};
+                .shape = {},
+                .fetched_before = fetched_before};
   if (trains && !augmentation.mixers().empty()) {
     throw Error(join("recipe ", augmentation.name(),
                      " mixes images and their labels, but training takes one label an image"));
@@ -129,6 +131,12 @@ std::optional<DeviceDecoded> decoded_by(const TrainingRequest& request, const Se
   return DeviceDecoded{request.device.name, all, all.images * session.plan().graph.input.bytes()};
 }
 
+std::optional<ServerWork> fetched_for(const Opened& opened) {
+  const bool validates_remote = opened.validation && opened.validation->info().is_remote();
+  if (!opened.dataset->info().is_remote() && !validates_remote) return std::nullopt;
+  return server_work(remote_counts().since(opened.fetched_before));
+}
+
 RunReport describe(const TrainingRequest& request, const Opened& opened, const Session& session) {
   const Graph& graph = session.plan().graph;
   return {.parameters = graph.parameter_count(),
@@ -139,7 +147,8 @@ RunReport describe(const TrainingRequest& request, const Opened& opened, const S
           .device_name = opened.device.device_name(request.device.compute_threads),
           .engines = {session.engines().begin(), session.engines().end()},
           .telemetry = {},
-          .decoded = {}};
+          .decoded = {},
+          .remote = {}};
 }
 
 }  // namespace feedrate::tools

@@ -10,6 +10,7 @@
 #include "loader/recipe.h"
 #include "tools/lab/jobs/device_decoding.h"
 #include "tools/lab/jobs/training_request.h"
+#include "tools/lab/measure/server_work.h"
 #include "tools/lab/measure/telemetry.h"
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
@@ -26,6 +27,7 @@ struct Opened {
   std::unique_ptr<const loader::Picks> picks;    // what an epoch holds; null: every image once
   std::unique_ptr<formats::Dataset> validation;  // null: none
   formats::Shape shape;                          // of the images in batches
+  formats::RemoteCounts fetched_before;          // anything of these was opened
 
   std::uint64_t epoch_images() const { return picks ? picks->size() : dataset->size(); }
 };
@@ -49,11 +51,15 @@ struct RunReport {
   std::vector<trainer::ProductEngine> engines;
   Telemetry telemetry;
   std::optional<DeviceDecoded> decoded;  // with Decode::device, of all ranks
+  std::optional<ServerWork> remote;      // since it was opened; absent: all is on this machine
 };
 
 /// Who decoded the images of a session's batches so far, on all ranks; absent unless it decodes.
 std::optional<DeviceDecoded> decoded_by(const TrainingRequest& request,
                                         const trainer::Session& session);
+
+/// What servers were asked for since `opened` began to open; absent where all data is on this machine.
+std::optional<ServerWork> fetched_for(const Opened& opened);
 
 RunReport describe(const TrainingRequest& request, const Opened& opened,
                    const trainer::Session& session);

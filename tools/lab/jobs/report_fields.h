@@ -13,6 +13,8 @@ inline constexpr About about_pixels{
 inline constexpr About about_decode{
     "JPEGs were decoded in full: `full`, scaled where a crop allows it: `scaled`, or in full by "
     "`device`"};
+inline constexpr About about_remote{"what the server of the dataset was asked for",
+                                    Null{"it is on this machine"}};
 inline constexpr About about_decoding{"of packed JPEGs, with `--decode device`",
                                       Null{"without `--decode device`"}};
 

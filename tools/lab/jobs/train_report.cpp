@@ -23,6 +23,10 @@ std::string decoding_line(const RunReport& run) {
   return run.decoded ? fmt::format("  {}\n", run.decoded->text()) : std::string();
 }
 
+std::string remote_line(const RunReport& run) {
+  return run.remote ? fmt::format("  {}\n", run.remote->text()) : std::string();
+}
+
 std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
   const std::uint64_t images = report.result.images_after_first;
   if (!report.run.telemetry.cpu_seconds || images == 0) return std::nullopt;
@@ -146,6 +150,7 @@ void for_each_common_field(const TrainingRequest& request, const RunReport& run,
   field("pixels", name(request.feed.pixels()), about_pixels);
   field("decode", name(request.feed.decode), about_decode);
   field("decoding", run.decoded, about_decoding);
+  field("remote", run.remote, about_remote);
 }
 
 constexpr About about_network{"that was trained, or run"};
@@ -270,7 +275,7 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
     text += fmt::format(", validated by {}", recipe(report.run.recipe).evaluation().name());
   }
   text += '\n' + bad_line(request, report) + limit_line(request, report);
-  text += decoding_line(report.run);
+  text += decoding_line(report.run) + remote_line(report.run);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", tuning_text(*report.tuning));
   for (const TrainingReport::Validation& at : report.validations) {
     const Evaluation& evaluation = at.evaluation;

@@ -105,6 +105,7 @@ class Training {
     const bool stopped = stop_requested_of_any() || report_.result.stopped;
     if (opened_.validation && unvalidated && !stopped) validate(done);
     report_.run.decoded = decoded_by(request_, session_);
+    report_.run.remote = fetched_for(opened_);
     if (stop_requested_of_any() || stopped) {
       say_how_to_resume(done);  // the logs end as aborted
     } else {

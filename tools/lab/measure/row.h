@@ -12,6 +12,7 @@
 
 #include "loader/verdict.h"
 #include "tools/lab/measure/environment.h"
+#include "tools/lab/measure/server_work.h"
 #include "tools/lab/measure/telemetry.h"
 
 namespace feedrate::tools {
@@ -82,6 +83,7 @@ struct Row {
   std::optional<double> augment_us;
   std::optional<double> cpu_us;     // processor time for an image, all threads, while measuring
   std::optional<double> kernel_us;  // of it, in the kernel
+  std::optional<ServerWork> remote;  // of the median repeat, from opening on; absent: no server
   std::optional<std::string> cause;  // of a script: why its loop waits, in sentences
   std::string digest;            // of the dataset; only rows with equal digests compare
   Telemetry telemetry;           // of the median repeat

@@ -95,6 +95,10 @@ void for_each_field(RowType& row, const Field& field) {
   field("kernel_us", row.kernel_us,
         {"of it, in the kernel", Unit{"µs"},
          Absent{"another tool; a trainer that is not emulated; a row of an earlier version"}});
+  field(
+      "remote", row.remote,
+      {"what the dataset's server was asked for by the median repeat, from opening on",
+       Absent{"the dataset is on this machine; demand and compute; a row of an earlier version"}});
   field("cause", row.cause,
         {"of a script: why its loop waits for data, and what to change, in sentences",
          Absent{"no script; its supply and demand; a restart; a row of an earlier version"}});

@@ -10,7 +10,7 @@
 #include "formats/base/statistics.h"
 #include "formats/remote/aws_credentials.h"
 #include "formats/remote/cache.h"
-#include "formats/remote/fetcher.h"
+#include "formats/remote/counts.h"
 #include "formats/remote/settings.h"
 #include "formats/remote/url.h"
 #include "tools/console/console.h"

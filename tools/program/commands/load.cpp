@@ -9,7 +9,7 @@
 #include "formats/base/stop.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
-#include "formats/remote/fetcher.h"
+#include "formats/remote/counts.h"
 #include "loader/drive.h"
 #include "loader/settings.h"
 #include "tools/console/console.h"
@@ -120,7 +120,9 @@ LoadReport load(const LoadRequest& options) {
     quarantine(options, loader);
     loaded.bad_samples = loader.bad_samples().size();
     loaded.storage_bytes = bytes_from_disk() - before;
-    if (dataset->info().is_remote()) loaded.remote = remote_counts().since(fetched_before);
+    if (dataset->info().is_remote()) {
+      loaded.remote = server_work(remote_counts().since(fetched_before));
+    }
     loaded.stats = loader.stats();
     if (!loaded.result.stopped) logs.end();
     loaded.threads = loaded.stats.threads;

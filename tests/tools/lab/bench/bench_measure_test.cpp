@@ -47,7 +47,22 @@ TEST(UnitBenchMeasure, a_loader_reports_what_a_worker_spends_on_an_image) {
   EXPECT_EQ(row.cpu_us, 925);
   EXPECT_EQ(row.kernel_us, 20);
   EXPECT_EQ(row.warmup_seconds, 0.3);
-  EXPECT_FALSE(row.wait_ms);
+  EXPECT_FALSE(row.wait_ms || row.remote);
+}
+
+TEST(UnitBenchMeasure, what_a_server_was_asked_for_is_in_the_row) {
+  const auto row = measure(
+      point(testing::delivered("lmdb", 2, 0, 0)), 1,
+      saying({R"({"images_per_second": 5, "remote": {"requests": 70, "repeated": 3, "bytes": 900,
+                  "cached_bytes": 0, "connections": 8, "seconds_per_request": 0.003,
+                  "median_seconds": 0.002, "p99_seconds": 0.02, "cpu_seconds_per_request": null}})"}));
+  ASSERT_TRUE(row.remote);
+  EXPECT_EQ(row.remote->requests, 70U);
+  EXPECT_EQ(row.remote->p99_seconds, 0.02);
+  EXPECT_FALSE(row.remote->cpu_seconds);
+  const Row read = parse_row(to_json_line(row), "results.jsonl", 1);
+  ASSERT_TRUE(read.remote);
+  EXPECT_EQ(read.remote->repeated, 3U);
 }
 
 TEST(UnitBenchMeasure, the_cost_of_a_run_is_what_its_process_reports) {

@@ -62,6 +62,30 @@ TEST(UnitTable, a_whole_report_keeps_to_100_columns) {
   }
 }
 
+TEST(UnitTables, formats_of_a_server_show_what_its_requests_cost) {
+  std::vector<Row> rows = testing::invented_bench();
+  for (Row& row : rows) {
+    if (is_trainer_alone(row.kind)) continue;
+    row.remote = ServerWork{.requests = 100,
+                            .repeated = 7,
+                            .connections = 32,
+                            .median_seconds = 0.0421,
+                            .p99_seconds = 0.3,
+                            .cpu_seconds = 91e-6};
+  }
+  const Report report = make_report(rows);
+  const Table table = formats_table(report.studies[0], report.verdicts[0]);
+  const auto cell = [&](std::string_view head) {
+    const auto at = std::ranges::find(table.heads, head) - table.heads.begin();
+    return table.rows[0].cells.at(static_cast<std::size_t>(at));
+  };
+  EXPECT_EQ(cell("request ms"), "42.1");
+  EXPECT_EQ(cell("99 % within ms"), "300");
+  EXPECT_EQ(cell("request CPU µs"), "91.0");
+  EXPECT_EQ(cell("sent again"), "7");
+  EXPECT_EQ(cell("connections"), "32");
+}
+
 TEST(UnitTables, formats_show_what_they_cost_and_only_what_was_measured) {
   const Report report = make_report(testing::invented_bench());
   ASSERT_EQ(report.studies.size(), 2U);

@@ -67,7 +67,11 @@ TEST_F(CommandsRemote, load_gives_the_digest_of_the_disk_and_tells_what_was_fetc
   EXPECT_GE(there.at("remote").at("requests"), 40);
   EXPECT_EQ(there.at("remote").at("repeated"), 0);
   EXPECT_GT(there.at("remote").at("bytes"), 0);
-  EXPECT_GT(there.at("remote").at("seconds_per_request"), 0);
+  for (const char* const key :
+       {"seconds_per_request", "median_seconds", "p99_seconds", "cpu_seconds_per_request"}) {
+    EXPECT_GT(there.at("remote").at(key), 0) << key;
+  }
+  EXPECT_LE(there.at("remote").at("median_seconds"), there.at("remote").at("p99_seconds"));
   EXPECT_NE(feedrate({"load", url(), "--batch", "8"}).output.find("the server sent "),
             std::string::npos);
 }

@@ -90,6 +90,7 @@ TEST(UnitJsonObjects, of_rows_have_the_keys_of_a_row) {
   row.shuffle_blocks = 64;
   row.kernel_us = 3;
   row.cause = "It waits.";
+  row.remote.emplace();
   EXPECT_EQ(keys_of(object_named("rows")), keys_of(ordered_json::parse(to_json_line(row))));
 }
 

@@ -75,6 +75,18 @@ Point pool(const std::vector<const Row*>& rows) {
   point.cpu_joules = median_of(
       rows, [](const Row& row) { return joules_per_image(row, row.telemetry.cpu_energy_j); });
   point.upload_gb_per_s = telemetry(&Telemetry::upload_gb_per_s);
+  const auto remote = [&](auto ServerWork::*member, double scale) {
+    return median_of(rows, [&](const Row& row) -> std::optional<double> {
+      if (!row.remote || row.remote->requests == 0) return std::nullopt;
+      const std::optional<double> value = row.remote.value().*member;
+      return value ? std::optional(scale * *value) : std::nullopt;
+    });
+  };
+  point.request_ms = remote(&ServerWork::median_seconds, 1e3);
+  point.request_ms_p99 = remote(&ServerWork::p99_seconds, 1e3);
+  point.request_cpu_us = remote(&ServerWork::cpu_seconds, 1e6);
+  point.repeated = remote(&ServerWork::repeated, 1);
+  point.connections = remote(&ServerWork::connections, 1);
   return point;
 }
 

@@ -36,6 +36,12 @@ struct Point {
   std::optional<double> gpu_joules;  // per image
   std::optional<double> cpu_joules;  // per image, of the processor packages
   std::optional<double> upload_gb_per_s;
+  // Of a request to the dataset's server.
+  std::optional<double> request_ms;  // the middle one
+  std::optional<double> request_ms_p99;
+  std::optional<double> request_cpu_us;  // of the thread that fetches
+  std::optional<double> repeated;        // sent again, of a run
+  std::optional<double> connections;     // at most
 
   /// (high − low) / rate; absent for a single repeat.
   std::optional<double> spread() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "tools/console/text.h"
@@ -67,6 +68,12 @@ struct Cost {
   const char* head;
   std::optional<double> Point::*member;
   double scale = 1;
+  bool counts = false;  // whole numbers
+
+  std::string cell(double value) const {
+    return counts ? grouped(static_cast<std::uint64_t>(std::llround(value)))
+                  : quantity(scale * value);
+  }
 };
 constexpr std::array costs{
     Cost{"CPU µs", &Point::cpu_us},
@@ -78,6 +85,11 @@ constexpr std::array costs{
     Cost{"GPU W", &Point::gpu_power_w},
     Cost{"GPU mJ", &Point::gpu_joules, 1000},
     Cost{"upload GB/s", &Point::upload_gb_per_s},
+    Cost{"request ms", &Point::request_ms},
+    Cost{"99 % within ms", &Point::request_ms_p99},
+    Cost{"request CPU µs", &Point::request_cpu_us},
+    Cost{"sent again", &Point::repeated, 1, true},
+    Cost{"connections", &Point::connections, 1, true},
 };
 
 }  // namespace
@@ -119,7 +131,10 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
           "an interval. Times and energies are per "
           "image; CPU time is the sum over all threads. Planned is the trainer's memory as "
           "computed before its first step. GPU own is the memory of this process, GPU used that "
-          "of all processes.",
+          "of all processes. Of requests to a dataset's server: the time of the middle one, the "
+          "time "
+          "within which 99 in 100 were answered, the CPU time of the thread that fetches, how many "
+          "were sent again after a failure, and the most connections at once.",
       .heads = {"format", workers_head(study), "images/s", "95 % interval", "of demand", "stall",
                 "best supply"}};
   for (const Cost& cost : costs) table.heads.emplace_back(cost.head);
@@ -136,7 +151,7 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
         .chosen = verdict.is_best(curve.format)};
     for (const Cost& cost : costs) {
       const std::optional<double> value = at ? at->*cost.member : std::nullopt;
-      row.cells.push_back(value ? quantity(cost.scale * *value) : not_measured);
+      row.cells.push_back(value ? cost.cell(*value) : not_measured);
     }
     table.rows.push_back(std::move(row));
   }

@@ -74,6 +74,21 @@ class InteropDiagnose(unittest.TestCase):
                 self.assertEqual(said.stdout, self.plain("training.py", *words))
                 self.assertIn("samples/s of the loader alone", said.stderr)
 
+    def test_a_loader_keeps_nothing_of_the_probe(self):
+        script = (
+            "import copy, pickle\n"
+            "from torch.utils.data import DataLoader\n"
+            "loader = DataLoader(range(8), 2)\n"
+            "before = vars(loader).keys()\n"
+            "for _ in range(2):\n"
+            "    assert len(list(loader)) == 4\n"
+            "assert vars(loader).keys() == before, vars(loader)\n"
+            "for other in copy.copy(loader), pickle.loads(pickle.dumps(loader)):\n"
+            "    assert len(list(other)) == 4\n"
+            "print(b'feedrate' in pickle.dumps(loader))\n"
+        )
+        self.assertEqual(run(sys.executable, "-c", script).stdout, "False\n")
+
     def test_the_sweep_measures_up_to_the_cores(self):
         found = diagnosed(sys.executable, HERE / "training.py", "1", "fork", "5", options=["--seconds", "0.3"])
         measured = [point["workers"] for point in found["curve"] if point["measured"]]

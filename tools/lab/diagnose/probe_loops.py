@@ -13,7 +13,7 @@ def _caller():
 
 
 class _Loop(_Rows):
-    """The steps of the loops over one loader, which keeps this, or of another iterable."""
+    """The steps of the loops over one loader, or over another iterable."""
 
     def __init__(self, workers=None):
         _counts["loaders"] += 1
@@ -22,9 +22,6 @@ class _Loop(_Rows):
         self.steps = self.last = self.planned = 0
         self.described, self.ours, self.last_step = False, (), 0
         self.maker = _Maker('"loader":%d' % self.number) if workers == 0 else None
-
-    def __reduce__(self):
-        return type(None), ()  # a copy of the loader is another loader
 
     def take(self, following, source, loader=None):
         """following(source), which gives the next batch."""
@@ -100,10 +97,14 @@ def _end_at_once():
     os._exit(0)
 
 
+_loops = {}  # of loaders, by their ids; not in the loader, which may be copied or pickled
+
+
 def _loop_of(loader):
-    if loader.__dict__.get("_feedrate") is None:
-        loader.__dict__["_feedrate"] = _Loop(loader.num_workers)
-    return loader.__dict__["_feedrate"]
+    key = id(loader)
+    if key not in _loops:
+        _loops[key] = _weakly(loader, lambda _: _loops.pop(key, None)), _Loop(loader.num_workers)
+    return _loops[key][1]
 
 
 def _describe(loader, loop):

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "formats/base/error.h"
@@ -73,7 +74,10 @@ Ended run_with_probe(const std::vector<std::string>& command, const std::filesys
                                    pointers_to(words).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (refused != 0) fail_errno(command.front(), "cannot start it", refused);
+  if (refused != 0) {
+    throw NotStarted(join(command.front(), ": cannot start it: ", std::strerror(refused)),
+                     refused == ENOENT ? 127 : 126);
+  }
   passing.to(process);
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {

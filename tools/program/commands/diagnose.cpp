@@ -99,10 +99,15 @@ int run_diagnose(const DiagnoseRequest& options) {
                      .swap = options.swap,
                      .threads = options.threads,
                      .converted_to = options.convert});
-  Ended ended = advised("Write the command as you would without Feedrate, behind '--'.", [&] {
-    return run_with_probe(options.command, listener.directory(),
-                          options.json ? OutputTo::our_stderr : OutputTo::our_stdout);
-  });
+  Ended ended;
+  try {
+    ended = run_with_probe(options.command, listener.directory(),
+                           options.json ? OutputTo::our_stderr : OutputTo::our_stdout);
+  } catch (const NotStarted& error) {
+    complain("feedrate diagnose", error.what(),
+             "Write the command as you would without Feedrate, behind '--'.");
+    return error.code();
+  }
   const Seen seen = listener.finish();
   for (const std::string& trouble : seen.troubles) {
     warn("the probe could not watch " + harmless(trouble));
@@ -148,10 +153,10 @@ std::function<int()> prepare_diagnose(CLI::App& app) {
   add_option(app,
              {.name = "threads",
               .unit = "N",
-              .sentence = "With --swap: its threads; default: the script's workers, at least 1",
+              .sentence = "With --swap: its threads, at least 1",
               .min = 1,
               .max = loader::max_loader_threads,
-              .nothing = "workers"},
+              .nothing = "the script's workers"},
              options->threads);
   add_output(app,
              {.name = "--convert",
@@ -163,7 +168,7 @@ std::function<int()> prepare_diagnose(CLI::App& app) {
       {.name = "restart",
        .unit = "STEPS",
        .sentence = "Then start the command again at other numbers of workers, and end it after "
-                   "as many steps; default: never",
+                   "as many steps",
        .min = 10,
        .max = 1'000'000,
        .nothing = "never"},

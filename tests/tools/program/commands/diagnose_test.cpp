@@ -77,9 +77,10 @@ TEST(CommandsDiagnose, with_json_its_stdout_is_one_object) {
   EXPECT_EQ(json.at("limit"), nullptr);
 }
 
-TEST(CommandsDiagnose, a_command_that_is_missing_is_one_error) {
+TEST(CommandsDiagnose, a_command_that_is_missing_is_one_error_and_a_shell_s_code) {
+  EXPECT_EQ(diagnosed({"/etc/passwd"}).code, 126) << "it may not be run";
   const Said said = diagnosed({"no-such-program"});
-  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_EQ(said.code, 127);
   EXPECT_NE(said.errors.find("no-such-program: cannot start it: No such file"), std::string::npos)
       << said.errors;
   for (const std::vector<std::string>& words :

@@ -70,7 +70,8 @@ std::optional<loader::Rate> rate_of(const std::optional<Point>& point) {
 double seconds(std::optional<double> microseconds) { return microseconds.value_or(0) * 1e-6; }
 
 loader::Figures figures_of(const Study& study, const Curve& curve, const Point& point) {
-  loader::Figures figures{.worker = worker_of(study, curve),
+  loader::Figures figures{.consumer = study.is_of_script() ? "loop" : loader::Figures{}.consumer,
+                          .worker = worker_of(study, curve),
                           .supply = rate_of(at_threads(curve.supply, point.threads)),
                           .demand = rate_of(curve.demand),
                           .compute = rate_of(curve.compute),
@@ -249,17 +250,26 @@ std::string slow_emulation(const Study& study, const Curve& curve) {
       quantity(curve.demand->rate), quantity(*study.emulated_rate));
 }
 
-/// What 'feedrate diagnose' said of a script, at the number of workers at which it ran.
+/// What 'feedrate diagnose' said of a script; of several runs, with the number of workers of each.
 std::string causes_text(const Study& study) {
-  std::string text;
+  std::vector<std::string> causes, with_workers;
   for (const Curve& curve : study.curves) {
     for (const Point& point : curve.delivered) {
       if (!point.cause) continue;
-      text += fmt::format(" The script, with {}: {}",
-                          loader_threads(point.threads, worker_of(study, curve)), *point.cause);
+      causes.push_back(" " + *point.cause);
+      with_workers.push_back(fmt::format(
+          " With {}: {}", loader_threads(point.threads, worker_of(study, curve)), *point.cause));
     }
   }
-  return text;
+  return fmt::format("{}", fmt::join(causes.size() > 1 ? with_workers : causes, ""));
+}
+
+/// A stage that the cause of a script's waiting names better.
+loader::Verdict without_stage(loader::Verdict found, const Point& point) {
+  using enum loader::Limit;
+  const bool is_stage = found.limit == read || found.limit == decode || found.limit == augment;
+  if (point.cause && is_stage) found.limit = loader;
+  return found;
 }
 
 }  // namespace
@@ -278,7 +288,7 @@ StudyVerdict judge(const Study& study) {
   verdict.other_limits = limits.limits;
   verdict.few_rounds = point->repeats.size() < min_rounds;
   const Others others = others_of(study, &Curve::delivered, best, verdict);
-  verdict.finding = finding_text(found, verdict.other_limits);
+  verdict.finding = finding_text(without_stage(found, *point), verdict.other_limits);
   verdict.answer =
       threads_clause(verdict, fewest_threads(curve->delivered, *point), worker_of(study, *curve)) +
       formats_clause(study, verdict, others, all.size());

@@ -19,6 +19,7 @@ constexpr unsigned first_connections = 8;
 constexpr unsigned fewest_connections = 4;
 constexpr std::chrono::milliseconds adjusted_every{200};
 constexpr int longest_poll_ms = 1000;
+constexpr double busy_share = 0.8;  // of the thread's time: more connections would bring no more
 
 std::uint64_t random_number() {
   thread_local std::minstd_rand generator{std::random_device{}()};
@@ -232,7 +233,10 @@ void Fetcher::finish(Line& line, int code) {
 void Fetcher::adjust(Clock::time_point now) {
   const Clock::duration passed = now - adjusted_;
   if (passed < adjusted_every) return;
-  if (was_short_) {
+  const std::chrono::nanoseconds wanted = thread_cpu_wanted();
+  const bool has_time = wanted - wanted_ < busy_share * passed;
+  wanted_ = wanted;
+  if (was_short_ && has_time) {
     limit_ = std::min(limit_ * 2, most_);
   } else {
     const auto under_way = static_cast<unsigned>(spent_ / passed);

@@ -32,7 +32,8 @@ struct Fetch {
 };
 
 /// Any thread. The number of connections follows Little's law: the time that an answer takes, times the
-/// answers needed a second. It grows while a reader waits and shrinks while none does.
+/// answers needed a second. It grows while a reader waits, unless the thread itself is what it waits for, and shrinks
+/// while none does.
 class Fetcher {
  public:
   /// Uses so many connections at most.
@@ -103,6 +104,7 @@ class Fetcher {
   Clock::time_point adjusted_;
   Clock::duration spent_{};  // on answers since then
   std::chrono::nanoseconds worked_{};  // processor time that was counted
+  std::chrono::nanoseconds wanted_{};  // processor time, with the wait for it, until `adjusted_`
   bool was_short_ = false;  // since then, a task waited for a place while a reader waited for bytes
   std::thread thread_;
 };

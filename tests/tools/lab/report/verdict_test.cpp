@@ -94,6 +94,17 @@ TEST(UnitVerdict, a_difference_counts_where_the_rounds_carry_it) {
       << undecided.details;
 }
 
+TEST(UnitVerdict, rounds_of_two_benches_are_no_pairs) {
+  Row first = delivered("lmdb", 1, 8000, 50), second = delivered("recordio", 1, 6800, 50);
+  first.repeats = {9000, 8000, 7000};
+  second.repeats = {7660, 6800, 5940};
+  const auto study_of = [&] { return make_studies({demand(48000), first, second}).front(); };
+  first.environment.command = second.environment.command = "feedrate bench";
+  EXPECT_TRUE(judge(study_of()).open_formats.empty());
+  second.environment.command += " --resume";
+  EXPECT_EQ(judge(study_of()).open_formats.size(), 1U) << "each may have met another machine";
+}
+
 TEST(UnitVerdict, of_equal_formats_on_a_restless_machine_one_table_in_twenty_calls_one_slower) {
   constexpr unsigned tables = 400, kinds = 5, rounds = 3;
   std::uint64_t draws = 0;

@@ -54,6 +54,7 @@ Point pool(const std::vector<const Row*>& rows) {
   point.workers_seen = rows.back()->workers_seen;
   for (const Row* row : rows) {
     point.repeats.insert(point.repeats.end(), row->repeats.begin(), row->repeats.end());
+    point.benches.insert(point.benches.end(), row->repeats.size(), row->environment.command);
     if (row->cause) point.cause = row->cause;
   }
   point.rate = median(point.repeats);
@@ -88,6 +89,10 @@ Point pool(const std::vector<const Row*>& rows) {
   point.repeated = remote(&ServerWork::repeated, 1);
   point.connections = remote(&ServerWork::connections, 1);
   return point;
+}
+
+bool share_rounds(const Point& one, const Point& other) {
+  return one.repeats.size() == other.repeats.size() && one.benches == other.benches;
 }
 
 const Point* at_threads(const std::vector<Point>& points, unsigned threads) {

@@ -19,6 +19,7 @@ struct Point {
   double low = 0;   // slowest repeat
   double high = 0;  // fastest repeat
   std::vector<double> repeats;
+  std::vector<std::string> benches;  // the command that measured each repeat
   std::optional<double> stall;  // percent
   std::optional<unsigned> workers_seen;
   std::optional<double> predicted;  // images/s, predicted before measuring
@@ -60,6 +61,9 @@ struct Point {
 /// Merges rows (at least one) of the same point, possibly from several benches: pools their rates
 /// and takes the median of every other value.
 Point pool(const std::vector<const Row*>& rows);
+
+/// Whether the same benches measured both, as often: then the repeats of one number are of one round.
+bool share_rounds(const Point& one, const Point& other);
 
 /// The point with this many threads, or null.
 const Point* at_threads(const std::vector<Point>& points, unsigned threads);

@@ -16,9 +16,8 @@ constexpr std::size_t max_repeats = 99;
 std::optional<Interval> ratio_of(const Point& one, const Point& other,
                                  double outside = one_in_twenty) {
   if (std::min(one.repeats.size(), other.repeats.size()) < min_rounds) return std::nullopt;
-  return one.repeats.size() == other.repeats.size()
-             ? paired_ratio_interval(one.repeats, other.repeats, outside)
-             : ratio_interval(one.repeats, other.repeats, outside);
+  return share_rounds(one, other) ? paired_ratio_interval(one.repeats, other.repeats, outside)
+                                  : ratio_interval(one.repeats, other.repeats, outside);
 }
 
 bool holds_one(const Interval& ratio) { return ratio.low <= 1 && ratio.high >= 1; }
@@ -105,7 +104,7 @@ Compared compared(const std::vector<const Point*>& points) {
   Compared found{.pairs = points.size() * (points.size() - 1) / 2};
   const std::size_t rounds = points.empty() ? 0 : points.front()->repeats.size();
   const auto is_whole = [&](const Point* point) {
-    return point->repeats.size() == rounds && std::ranges::min(point->repeats) > 0;
+    return share_rounds(*point, *points.front()) && std::ranges::min(point->repeats) > 0;
   };
   if (points.size() < 2 || rounds < min_rounds || !std::ranges::all_of(points, is_whole))
     return found;
@@ -153,7 +152,7 @@ std::vector<const Point*> pointers(const std::vector<Point>& points) {
 
 double paired_spread(const Point& one, const Point& other) {
   const double each = std::max(one.as_rate().spread, other.as_rate().spread);
-  if (one.repeats.size() != other.repeats.size()) return each;
+  if (!share_rounds(one, other)) return each;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < one.repeats.size(); ++i) {
     if (one.repeats[i] <= 0 || other.repeats[i] <= 0) return each;

@@ -125,18 +125,23 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
       .title = "Formats side by side",
       .note =
           "Each format at the fewest threads that are as fast as its best: within 3 %, or within "
-          "the spread of its repeats, up to 10 %, unless the rounds show them to be slower. Rates "
-          "are images/s. Two repeats are shown "
-          "instead of "
-          "an interval. Times and energies are per "
-          "image; CPU time is the sum over all threads. Planned is the trainer's memory as "
-          "computed before its first step. GPU own is the memory of this process, GPU used that "
-          "of all processes. Of requests to a dataset's server: the time of the middle one, the "
-          "time "
-          "within which 99 in 100 were answered, the CPU time of the thread that fetches, how many "
-          "were sent again after a failure, and the most connections at once.",
+          "the "
+          "spread of its repeats, up to 10 %, unless the rounds show them to be slower. Rates are "
+          "images/s. Two repeats are shown instead of an interval. Times and energies are per "
+          "image; "
+          "CPU time is the sum over all threads. Planned is the trainer's memory as computed "
+          "before "
+          "its first step. GPU own is the memory of this process, GPU used that of all processes.",
       .heads = {"format", workers_head(study), "images/s", "95 % interval", "of demand", "stall",
                 "best supply"}};
+  if (std::ranges::any_of(study.curves, &Curve::remote)) {
+    table.note +=
+        " Of requests to a dataset's server: the time of the middle one, the time within which 99 "
+        "in "
+        "100 were answered, the CPU time of the thread that fetches, how many were sent again "
+        "after a "
+        "failure, and the most connections at once.";
+  }
   for (const Cost& cost : costs) table.heads.emplace_back(cost.head);
   for (const Curve& curve : study.curves) {
     const Point* at = shown_knee(study, curve);

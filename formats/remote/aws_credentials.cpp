@@ -1,5 +1,7 @@
 #include "formats/remote/aws_credentials.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -25,6 +27,13 @@ constexpr std::string_view instance_host = "http://169.254.169.254";
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
+}
+
+// What goes into a header must not end it: a variable that was read from a file may hold a line break.
+std::string of_one_line(std::string text, std::string_view what) {
+  const auto is_control = [](unsigned char c) { return std::iscntrl(c) != 0; };
+  if (std::ranges::none_of(text, is_control)) return text;
+  throw Error(join(what, " holds a line break or another control character"));
 }
 
 std::string profile_name() {
@@ -162,6 +171,7 @@ std::optional<AwsCredentials> from_container() {
   if (const std::string file = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); !file.empty()) {
     token = trimmed(read_text(file));
   }
+  token = of_one_line(std::move(token), "AWS_CONTAINER_AUTHORIZATION_TOKEN");
   if (!token.empty()) request.headers.push_back("Authorization: " + token);
   const std::string shown = "the container's credentials";
   return from_json(body_of(request, shown), shown);
@@ -184,7 +194,8 @@ std::optional<AwsCredentials> from_instance() {
   HttpRequest asks_token{join(host, "/latest/api/token"),
                          {"X-aws-ec2-metadata-token-ttl-seconds: 21600"}};
   asks_token.method = "PUT";
-  const std::string header = "X-aws-ec2-metadata-token: " + body_of(asks_token, shown);
+  const std::string token(trimmed(body_of(asks_token, shown)));
+  const std::string header = "X-aws-ec2-metadata-token: " + of_one_line(token, shown);
   const std::string roles = join(host, "/latest/meta-data/iam/security-credentials/");
   const HttpAnswer answer = answer_to({roles, {header}}, shown);
   if (answer.status == 404) return std::nullopt;  // an instance without a role
@@ -198,16 +209,28 @@ std::optional<AwsCredentials> from_instance() {
 AwsCredentials find_aws_credentials() {
   for (const auto find :
        {from_environment, from_web_identity, from_shared_files, from_container, from_instance}) {
-    if (auto found = find()) return *found;
+    auto found = find();
+    if (!found) continue;
+    found->key_id = of_one_line(std::move(found->key_id), "the key id of AWS's credentials");
+    found->secret = of_one_line(std::move(found->secret), "the secret key of AWS's credentials");
+    found->session_token =
+        of_one_line(std::move(found->session_token), "the session token of AWS's credentials");
+    return *found;
   }
   return {};
 }
 
 std::string aws_region() {
+  std::string region;
   for (const char* name : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
-    if (std::string region = variable(name); !region.empty()) return region;
+    if (region.empty()) region = variable(name);
   }
-  const std::string region = value_of(config_profile(), "region");
+  if (region.empty()) region = value_of(config_profile(), "region");
+  const auto may_be = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+  if (!std::ranges::all_of(region, may_be)) {  // a host's name is made of it
+    throw Error(join("AWS_REGION, or the region of a profile, is '", region,
+                     "': expected a name such as us-east-1"));
+  }
   return region.empty() ? "us-east-1" : region;
 }
 

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/base/text.h"
 #include "formats/digests/fingerprint.h"
 #include "formats/remote/certificates.h"
@@ -19,6 +20,7 @@ static_assert(CURL_ERROR_SIZE == 256);
 
 constexpr long connect_seconds = 15;
 constexpr long near_seconds = 2;  // for the whole answer of a host that is near
+constexpr std::uint64_t longest_seconds = 300;  // of an answer, beside the time for a range's bytes
 constexpr long max_redirections = 5;
 constexpr long receive_bytes = 128L << 10;
 constexpr std::size_t max_error_body = 4096;
@@ -67,7 +69,8 @@ Exchange::~Exchange() {
 
 void Exchange::prepare(const HttpRequest& request) {
   answer_ = {};
-  received_ = 0;
+  received_ = heard_ = 0;
+  error_is_enough_ = false;
   asks_range_ = range_.size != 0;
   headers_ended_ = false;
   complaint_.clear();
@@ -104,10 +107,14 @@ void Exchange::prepare(const HttpRequest& request) {
   curl_easy_setopt(curl_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(curl_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, connect_seconds);
-  curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_LIMIT, slowest_bytes_per_second);
   curl_easy_setopt(curl_, CURLOPT_LOW_SPEED_TIME, stalled_seconds);
+  // What is no part of a body, such as headers, or is dropped, as a redirection's, has an end, too.
+  const std::uint64_t longest = longest_seconds + range_.size / slowest_bytes_per_second;
+  curl_easy_setopt(curl_, CURLOPT_TIMEOUT,
+                   request.is_near ? near_seconds : static_cast<long>(longest));
+  curl_easy_setopt(curl_, CURLOPT_QUICK_EXIT, 1L);  // nobody waits for a search of a host's address
   if (request.is_near) {
-    curl_easy_setopt(curl_, CURLOPT_TIMEOUT, near_seconds);
     curl_easy_setopt(curl_, CURLOPT_NOPROXY, "*");  // a proxy has another host near it
   }
   curl_easy_setopt(curl_, CURLOPT_SUPPRESS_CONNECT_HEADERS,
@@ -140,6 +147,12 @@ void Exchange::prepare(const HttpRequest& request, const ObjectVersion& version,
 }
 
 int Exchange::perform() {
+  // Called about once a second at least.
+  const curl_xferinfo_callback ends = [](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    return stop_requested() ? 1 : 0;
+  };
+  curl_easy_setopt(curl_, CURLOPT_XFERINFOFUNCTION, ends);
+  curl_easy_setopt(curl_, CURLOPT_NOPROGRESS, 0L);
   const CURLcode code = curl_easy_perform(curl_);
   const char* url = nullptr;
   curl_easy_getinfo(curl_, CURLINFO_EFFECTIVE_URL, &url);
@@ -165,6 +178,7 @@ std::size_t Exchange::on_body(const char* bytes, std::size_t, std::size_t count,
 }
 
 void Exchange::take_header(std::string_view line) {
+  heard_ += line.size();
   if (line.starts_with("HTTP/")) {  // of the next answer, after a redirection
     answer_ = {};
     headers_ended_ = false;
@@ -187,15 +201,19 @@ void Exchange::take_header(std::string_view line) {
   if (name == "content-encoding") answer_.content_encoding = value;
   if (name == "content-length") answer_.length = parse_number<std::uint64_t>(value);
   if (name == "retry-after") answer_.retry_after_seconds = parse_number<unsigned>(value);
+  if (name == "date") answer_.date = value;
   if (name == "x-amz-bucket-region") answer_.bucket_region = value;
 }
 
 bool Exchange::take_body(std::string_view bytes) {
+  heard_ += bytes.size();
   if (range_.size != 0 && answers_range()) {
-    if (bytes.size() > range_.size - received_) {
-      complaint_ = join("sends more than the ", range_.size, " bytes asked for");
-      return false;
+    complaint_ = fault_of_range();  // before the bytes of something else
+    const std::uint64_t said = range_said().value_or(0);
+    if (complaint_.empty() && bytes.size() > said - received_) {
+      complaint_ = join("sends more than the ", said, " bytes that it says it does");
     }
+    if (!complaint_.empty()) return false;
     std::memcpy(into_ + received_, bytes.data(), bytes.size());
     received_ += bytes.size();
     return true;
@@ -206,11 +224,13 @@ bool Exchange::take_body(std::string_view bytes) {
         "samples cannot be read from it one by one; copy the dataset here first";
     return false;
   }
-  const std::uint64_t limit = range_.size != 0 ? max_error_body : max_bytes_;
+  const bool is_error = answer_.status >= 400;
+  const std::uint64_t limit = is_error ? max_error_body : max_bytes_;
   const bool fits = bytes.size() <= limit - answer_.body.size();
   answer_.body += bytes.substr(0, limit - answer_.body.size());
-  if (fits || answer_.status >= 400) return true;
-  complaint_ = join("sends more than the ", limit, " bytes expected here");
+  if (fits) return true;
+  if (!is_error) complaint_ = join("sends more than the ", limit, " bytes expected here");
+  error_is_enough_ = is_error;
   return false;
 }
 

@@ -53,6 +53,7 @@ struct HttpAnswer {
   std::string content_range = {};
   std::string content_encoding = {};
   std::string bucket_region = {};  // x-amz-bucket-region
+  std::string date = {};           // by the server's clock
   std::optional<std::uint64_t> length = {};
   std::optional<unsigned> retry_after_seconds = {};
   std::string body = {};  // unless the bytes went elsewhere; of an error, its beginning
@@ -95,8 +96,10 @@ class Exchange {
   /// How many bytes of the range came before a failure, and are those asked for.
   std::uint64_t received() const;
 
+  static constexpr long slowest_bytes_per_second = 100;  // a server that sends less has stalled
+
  private:
-  static constexpr long stalled_seconds = 20;  // without a byte received
+  static constexpr long stalled_seconds = 20;  // in which it sends less
 
   static const std::string& trusted();  // certificates
   static std::size_t on_header(const char* line, std::size_t, std::size_t count, void* self);
@@ -110,6 +113,7 @@ class Exchange {
   Outcome outcome_of_failure(int code) const;
   std::string fault_of_encoding() const;
   std::string fault_of_range() const;
+  std::optional<std::uint64_t> range_said() const;
   Outcome judge_range() const;
 
   CURL* curl_;
@@ -119,9 +123,11 @@ class Exchange {
   ObjectVersion version_;
   ByteRange range_;            // size 0: what the URL names
   std::byte* into_ = nullptr;  // for a range
-  std::uint64_t received_ = 0;
+  std::uint64_t received_ = 0;  // of the range
+  std::uint64_t heard_ = 0;     // of headers and bodies
   bool asks_range_ = false;
   bool headers_ended_ = false;
+  bool error_is_enough_ = false;  // what came of a refusal's body
   std::string complaint_;  // why the body was not taken
   char reason_[256] = {};  // CURL_ERROR_SIZE
 };

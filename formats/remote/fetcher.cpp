@@ -84,6 +84,17 @@ Fetcher::~Fetcher() {
   curl_multi_cleanup(multi_);
 }
 
+// Whether enough came since the last time that it was so: servers may send a byte and break, again and again.
+bool Fetcher::Task::progresses(Clock::time_point now) {
+  const std::chrono::duration<double> passed = now - counted_since;
+  if (static_cast<double>(have - counted) < passed.count() * Exchange::slowest_bytes_per_second) {
+    return false;
+  }
+  counted = have;
+  counted_since = now;
+  return true;
+}
+
 void Fetcher::add(Fetch fetch, bool urgent) {
   auto task = std::make_unique<Task>();
   task->fetch = std::move(fetch);
@@ -185,6 +196,7 @@ void Fetcher::start(std::unique_ptr<Task> task) {
     if (task->have == 0) prepare_to_write({fetch.into, fetch.range.size});
     curl_multi_add_handle(multi_, line.exchange.handle());
     task->sent = Clock::now();
+    if (task->have == 0) task->counted_since = task->sent;
     line.task = std::move(task);
     busy_.emplace(&line.exchange, std::move(idle_.back()));
     idle_.pop_back();
@@ -202,7 +214,7 @@ void Fetcher::finish(Line& line, int code) {
   Outcome outcome = line.exchange.outcome(code);
   if (outcome.kind == Outcome::Kind::repeat && line.exchange.received() != 0) {
     task->have += line.exchange.received();
-    task->retries = {};  // as long as there is progress
+    if (task->progresses(Clock::now())) task->retries = {};
     if (task->have == task->fetch.range.size) outcome = {Outcome::Kind::done, {}};
   }
   FetchCounters& all = FetchCounters::of_process();

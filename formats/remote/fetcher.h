@@ -68,8 +68,12 @@ class Fetcher {
   struct Task {
     Fetch fetch;
     std::uint64_t have = 0;  // bytes that came before a failure
-    Retries retries;         // since the last byte came
+    Retries retries;         // since bytes came fast enough
     Clock::time_point sent;
+    std::uint64_t counted = 0;        // of `have`, then
+    Clock::time_point counted_since;  // then
+
+    bool progresses(Clock::time_point now);
   };
   struct Line {  // a connection, or the place of one
     Exchange exchange;

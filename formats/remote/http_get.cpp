@@ -33,7 +33,9 @@ HttpAnswer http_get(const std::function<HttpRequest()>& request, const std::stri
     throw_if_stop_requested();
     const HttpRequest asked_for = request();
     exchange.prepare(asked_for, max_bytes);
-    const Outcome outcome = exchange.outcome(exchange.perform());
+    const int code = exchange.perform();
+    throw_if_stop_requested();
+    const Outcome outcome = exchange.outcome(code);
     if (outcome.kind == Outcome::Kind::done) return exchange.answer();
     if (outcome.was_silent) retries.add_silence();
     const bool enough = asked_for.is_near && retries.failed() + 1 == near_attempts;

@@ -21,18 +21,9 @@ std::pair<std::string, std::string> split(const std::string& path) {
   return {path.substr(0, slash + 1), path.substr(slash + 1)};
 }
 
-// With %XX for what no URL may hold, such as blanks; what is encoded already stays.
-std::string escaped(std::string_view path) {
-  std::string text;
-  for (const char c : path) {
-    const bool may_stay =
-        c > ' ' && c < '\x7f' && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
-    text += may_stay ? std::string(1, c) : percent_encoded({&c, 1});
-  }
-  return text;
-}
-
 RemotePlace locate_http(Url url) {
+  url.user = escaped(url.user, "@");
+  url.query = escaped(url.query);
   auto [directory, file] = split(url.path);
   file = percent_decoded(file);
   const std::string shown = without_secrets(url.text());

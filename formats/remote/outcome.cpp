@@ -2,6 +2,10 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <iterator>
 #include <pugixml.hpp>
 #include <utility>
 
@@ -17,6 +21,7 @@ namespace {
 // True for failures that may be gone when the same is asked again.
 bool worth_repeating(CURLcode code) {
   switch (code) {
+    case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT:
     case CURLE_PARTIAL_FILE:
@@ -50,13 +55,26 @@ std::string s3_error(std::string_view body) {
   }
 }
 
-// libcurl quotes what it cannot read of the environment, such as a proxy with its password.
-std::string without_users(std::string text) {
-  for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@')) {
-    const std::size_t begin = text.find_last_of("'\"", at) + 1;  // 0 where there is none
-    text.erase(begin, at + 1 - begin);
-  }
-  return text;
+// The variable that may name a proxy, though no_proxy may except this host; nothing where none does.
+const char* proxy_variable() {
+  constexpr const char* names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                   "ALL_PROXY"};
+  const auto* const named = std::ranges::find_if(names, [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  });
+  return named == std::end(names) ? nullptr : *named;
+}
+
+// "; this machine's clock is 90 minutes behind the server's", where S3 would mind; else nothing.
+std::string clocks_differ(const std::string& date_of_server) {
+  constexpr std::int64_t minute = 60, fewest_minutes = 5;
+  const std::int64_t there = curl_getdate(date_of_server.c_str(), nullptr);
+  if (there < 0) return {};
+  const std::int64_t minutes = (there - std::int64_t{std::time(nullptr)}) / minute;
+  if (std::abs(minutes) < fewest_minutes) return {};
+  return join("; this machine's clock is ", std::abs(minutes), " minutes ",
+              minutes > 0 ? "behind" : "ahead of", " the server's");
 }
 
 // The reason phrases that people know.
@@ -79,7 +97,7 @@ std::string_view phrase(long status) {
     case 503:
       return "the server is too busy";
     default:
-      return "the server refuses";
+      return status < 400 ? "the server does not send what was asked for" : "the server refuses";
   }
 }
 
@@ -93,6 +111,7 @@ std::string refusal(const HttpAnswer& answer) {
     text += join("; the bucket is in the region ", answer.bucket_region,
                  ": AWS_REGION names the region to ask");
   }
+  if (answer.status == 403) text += clocks_differ(answer.date);  // a signature has a time
   return text + ")";
 }
 
@@ -103,7 +122,7 @@ bool Exchange::answers_range() const {
 }
 
 Outcome Exchange::outcome(int code_number) const {
-  const auto code = static_cast<CURLcode>(code_number);
+  const auto code = error_is_enough_ ? CURLE_OK : static_cast<CURLcode>(code_number);
   using Kind = Outcome::Kind;
   if (!complaint_.empty()) return {Kind::failed, complaint_};
   if (headers_ended_ && answer_.status < 300) {
@@ -132,12 +151,32 @@ Outcome Exchange::outcome_of_failure(int code_number) const {
     return {worth_repeating(of_proxy) ? Kind::repeat : Kind::failed,
             join("the proxy does not connect to the server (status ", of_proxy, ")")};
   }
-  if (code == CURLE_OPERATION_TIMEDOUT &&
-      std::string_view(reason_).starts_with("Operation too slow")) {
-    return {Kind::repeat, join("the server sent nothing for ", stalled_seconds, " seconds"), true};
+  const std::string_view told = reason_;
+  const bool may_be_told = !told.empty() && told.find('@') == std::string_view::npos;  // a user's
+  const std::string reason = may_be_told ? reason_ : curl_easy_strerror(code);
+  if (code == CURLE_OPERATION_TIMEDOUT && reason.starts_with("Operation too slow")) {
+    const std::string seconds = join(" for ", stalled_seconds, " seconds");
+    if (heard_ == 0) return {Kind::repeat, "the server sent nothing" + seconds, true};
+    return {Kind::repeat,
+            join("the server sent less than ", slowest_bytes_per_second, " bytes a second", seconds,
+                 "; of its answer, with the headers, ", heard_, " bytes came"),
+            true};
   }
-  const std::string reason = reason_[0] != '\0' ? reason_ : curl_easy_strerror(code);
-  return {worth_repeating(code) ? Kind::repeat : Kind::failed, without_users(reason),
+  if (code == CURLE_OPERATION_TIMEDOUT && heard_ != 0 &&
+      reason.starts_with("Operation timed out")) {
+    return {Kind::failed, join("the answer came too slowly: ", reason)};
+  }
+  const char* const variable = proxy_variable();
+  if (told.starts_with("Unsupported proxy")) {  // libcurl would quote it, with its password
+    return {Kind::failed,
+            join(variable == nullptr ? "the environment" : variable,
+                 " names a proxy that cannot be used: expected http://host:3128, https://, "
+                 "socks4:// or socks5:// (%XX for special characters of a password)")};
+  }
+  const bool may_be_proxys = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY;
+  return {worth_repeating(code) ? Kind::repeat : Kind::failed,
+          may_be_proxys && variable != nullptr ? join(reason, " (", variable, " names a proxy)")
+                                               : reason,
           code == CURLE_OPERATION_TIMEDOUT};
 }
 
@@ -172,17 +211,31 @@ std::string Exchange::fault_of_range() const {
         "expected ",
         expected_version);
   }
-  const std::string bytes = join("bytes ", range_.offset, "-", range_.end() - 1, "/");
-  const std::string expected = join(bytes, version_.size);
-  const bool says_which = answer_.status == 206 || !answer_.content_range.empty();
-  // Some servers leave the size out; the version holds it.
-  const bool is_right = answer_.content_range == expected || answer_.content_range == bytes + "*";
-  if (says_which && !is_right) {
-    return join(
-        "asked for ", expected, ", the server sends ",
-        answer_.content_range.empty() ? "bytes without saying which" : answer_.content_range);
+  if (!range_said()) {
+    const bool has_parts = answer_.content_type.starts_with("multipart/");
+    return join("asked for bytes ", range_.offset, "-", range_.end() - 1, "/", version_.size,
+                ", the server sends ",
+                !answer_.content_range.empty() ? answer_.content_range
+                : has_parts                    ? "several parts (" + answer_.content_type + ")"
+                                               : "bytes without saying which");
   }
   return {};
+}
+
+// How many bytes the answer says it holds, from the beginning of the range: a server may send only some
+// of those asked for. Nothing where it says others, or another size of the object; some leave that out.
+std::optional<std::uint64_t> Exchange::range_said() const {
+  if (answer_.status == 200 && answer_.content_range.empty()) return range_.size;
+  std::string_view text = answer_.content_range;
+  constexpr std::string_view unit = "bytes ";
+  if (!text.starts_with(unit)) return std::nullopt;
+  text.remove_prefix(unit.size());
+  const auto first = take_number<std::uint64_t>(text, '-');
+  const auto last = take_number<std::uint64_t>(text, '/');
+  if (first != range_.offset || !last || *last < *first || *last >= range_.end())
+    return std::nullopt;
+  if (text != "*" && parse_number<std::uint64_t>(text) != version_.size) return std::nullopt;
+  return *last - *first + 1;
 }
 
 std::uint64_t Exchange::received() const { return fault_of_range().empty() ? received_ : 0; }

@@ -12,7 +12,8 @@ namespace feedrate::formats {
 std::string url_scheme(std::string_view text);
 
 /// A URL without what may be secret: user and password, the query (a signature), a fragment. S3's have
-/// neither query nor fragment: a "?" belongs to the key. What is no URL is returned as it is.
+/// neither query nor fragment: a "?" belongs to the key. Of what is no host, such as the beginning of a password
+/// that holds a slash, nothing behind a colon is left. What is no URL is returned as it is.
 std::string without_secrets(std::string_view url);
 
 /// The parts of scheme://user:password@host:port/path?query, as they are written.
@@ -26,11 +27,13 @@ struct Url {
   std::string text() const;
 };
 
-/// Throws Error where there is no host.
+/// Throws Error where there is no host, or nothing that could be one.
 Url parse_url(std::string_view text);
 
 /// Letters, digits and "-._~" as they are, every other byte as %XX. RFC 3986, and what AWS asks for.
 std::string percent_encoded(std::string_view text, bool keep_slashes = false);
 std::string percent_decoded(std::string_view text);
+/// With %XX for what no URL may hold, such as blanks, and for what is in `more`; what is encoded already stays.
+std::string escaped(std::string_view text, std::string_view more = {});
 
 }  // namespace feedrate::formats

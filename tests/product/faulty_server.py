@@ -23,7 +23,7 @@ PASSING = ["late", "reset", "reset in head", "reset in body", "end in body", "50
 # These stay, for some ranges. A client may refuse what it gets, but not take it for the object.
 LASTING = ["other range", "range of others", "range unsaid", "whole", "changed", "changed unasked", "changed, unsaid",
            "gzip", "long", "less", "401", "403", "404", "410", "416", "503", "circle", "to a file", "to nowhere",
-           "no HTTP", "long head", "parts", "page"]
+           "no HTTP", "long head", "parts", "page", "a byte", "endless refusal"]
 MOST_TRIES = 3  # that meet what passes
 SHARE = 0.15    # of ranges that meet what stays
 SILENCE = 25    # seconds: longer than a client should wait for a byte
@@ -52,7 +52,7 @@ class Client:
             elif tries <= MOST_TRIES and draw.random() < self.often:
                 fault = draw.choice(PASSING)
                 if self.silent:
-                    self.silent, fault = False, "silent"
+                    self.silent, fault = False, draw.choice(["silent", "drip"])
             self.faults += fault is not None
             return fault, draw
 
@@ -183,6 +183,20 @@ class Handler(socketserver.StreamRequestHandler):
         if fault == "reset in head":
             self.wfile.write(head[:draw.randrange(len(head))])
             return self.reset()
+        if fault == "a byte":
+            self.wfile.write(head + body[:1])
+            return False
+        if fault == "endless refusal":
+            self.wfile.write(b"HTTP/1.1 404 Planted\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while True:  # until the client has enough
+                self.wfile.write(b"1000\r\n" + b"x" * 0x1000 + b"\r\n")
+                time.sleep(0.01)
+        if fault == "drip":
+            self.wfile.write(head)
+            for at in range(len(body)):
+                self.wfile.write(body[at:at + 1])
+                time.sleep(1)
+            return False
         if fault in ("reset in body", "end in body"):
             self.wfile.write(head + body[:draw.randrange(len(body) + 1)])
             return self.reset() if fault.startswith("reset") else False

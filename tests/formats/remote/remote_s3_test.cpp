@@ -104,6 +104,26 @@ TEST_F(UnitRemoteS3, credentials_are_those_that_are_named_and_no_others) {
   }
 }
 
+TEST_F(UnitRemoteS3, variables_end_no_header_and_name_no_other_host) {
+  ::setenv("AWS_SESSION_TOKEN", "hush\r\nX-Other: hush", 1);
+  try {
+    (void)open_dataset(bucket() + "/set/");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("the session token of AWS's credentials holds a line break"),
+              std::string::npos)
+        << said;
+    EXPECT_EQ(said.find("hush"), std::string::npos) << said;
+  }
+  EXPECT_TRUE(server_.requests().empty());
+  ::unsetenv("AWS_SESSION_TOKEN");
+  ::setenv("AWS_REGION", "other.example/", 1);
+  expect_error([&] { (void)open_dataset(bucket() + "/set/"); },
+               {"AWS_REGION", "'other.example/': expected a name"});
+  ::unsetenv("AWS_REGION");
+}
+
 TEST_F(UnitRemoteS3, keys_in_a_url_are_refused_and_not_shown) {
   try {
     open_dataset("s3://key:hidden@bucket/set/");

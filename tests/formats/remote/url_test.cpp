@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/base/error.h"
 #include "formats/remote/http_origin.h"
 #include "tests/support/expect_error.h"
 
@@ -38,6 +39,35 @@ TEST(UnitUrl, secrets_are_left_out) {
   EXPECT_EQ(without_secrets("data/a?image=x"), "data/a?image=x");
 }
 
+TEST(UnitUrl, what_is_no_host_is_refused_and_its_password_not_shown) {
+  struct Case {
+    std::string url, shown;
+  };
+  for (const Case& each :
+       {Case{"https://me:hu/sh@host/a", "https://host/a: "},
+        Case{"https://me:hush?x@host/a", "https://host/a: "},
+        Case{"https://me:hush#x@host/a?hush", "https://host/a: "},
+        Case{"https://me:hu/sh", "https://me…/sh: "},
+        Case{"https://host:99999/a", "https://host…/a: "},
+        Case{"https://host:0/a", "https://host…/a: "}, Case{"https://::1:80/a", "https://…/a: "},
+        Case{"https://[::1/a", "https://[…/a: "}, Case{"https://ho st/a", "https://ho st/a: "},
+        Case{"s3://KEY:hu/sh@bucket/a", "s3://bucket/a: "},
+        Case{"s3://bucket?hush/a", "s3://bucket…/a: "}}) {
+    try {
+      (void)parse_url(each.url);
+      FAIL() << each.url;
+    } catch (const Error& error) {
+      const std::string said = error.what();
+      EXPECT_EQ(said.find(each.shown + "expected "), 0U) << said;
+      EXPECT_EQ(said.find("hush"), std::string::npos) << said;
+    }
+  }
+  for (const char* host :
+       {"host", "host:80", "host:", "127.0.0.1:1", "[::1]", "[fe80::1%25lo]:8", "müller.example"}) {
+    EXPECT_EQ(parse_url(join("http://a:b@", host, "/x@y:z/")).host, host);
+  }
+}
+
 TEST(UnitUrl, a_key_of_s3_holds_any_character) {
   const Url url = parse_url("s3://bucket/a?b#c/d");
   EXPECT_EQ(url.path, "/a?b#c/d");
@@ -49,6 +79,7 @@ TEST(UnitUrl, bytes_are_encoded_and_decoded) {
   EXPECT_EQ(percent_encoded("a b/ü~"), "a%20b%2F%C3%BC~");
   EXPECT_EQ(percent_encoded("a b/c", true), "a%20b/c");
   EXPECT_EQ(percent_decoded("a%20b%2fc%"), "a b/c%");
+  EXPECT_EQ(escaped("a b%20ü@", "@"), "a%20b%20%C3%BC%40");
 }
 
 TEST(UnitUrl, the_links_of_a_page_are_names_of_its_own_directory) {

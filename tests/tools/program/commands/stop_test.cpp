@@ -1,6 +1,8 @@
 // Ctrl-C and SIGTERM, as a user or a scheduler sends them.
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -133,6 +135,32 @@ TEST_F(CommandsStop, a_wait_for_the_other_end_of_a_pipe_ends) {
     waiting.send(SIGTERM);
     EXPECT_EQ(waiting.finish().signal, SIGTERM) << command[0];
   }
+}
+
+// It would be waited for for 15 seconds (TLS) and 20 (an answer), three times.
+TEST_F(CommandsStop, a_wait_for_a_server_ends) {
+  const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);  // which is silent
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(server, generic, size) + listen(server, 64), 0);
+  ASSERT_EQ(getsockname(server, generic, &size), 0);
+  for (const char* const scheme : {"http", "https"}) {
+    const std::string url = join(scheme, "://127.0.0.1:", ntohs(address.sin_port), "/set/");
+    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+             {"load", url}, {"convert", "dataset", url, "--to", "recordio", "--out", at("out")}}) {
+      Started waiting(program_under_test(), command);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+      const auto begin = std::chrono::steady_clock::now();
+      waiting.send(SIGTERM);
+      EXPECT_EQ(waiting.finish().signal, SIGTERM) << command[0];
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << url;
+      EXPECT_FALSE(fs::exists(at("out")));
+    }
+  }
+  close(server);
 }
 
 TEST_F(CommandsStop, a_file_larger_than_allowed_is_an_error_that_names_it) {

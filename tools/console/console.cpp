@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "formats/base/error.h"
+#include "formats/remote/url.h"
 #include "tools/console/terminal.h"
 #include "tools/console/text.h"
 
@@ -54,6 +55,20 @@ std::string with_painted_bar(const std::string& line) {
          painted(STDERR_FILENO, Colour::cyan, line.substr(begin, end - begin)) + line.substr(end);
 }
 
+// What a user typed, such as one argument too many, may be a URL with a password or a signature.
+std::string without_secrets_of_urls(std::string_view text) {
+  std::string told;
+  constexpr std::string_view mark = "://", blanks = " \t\n", behind = ".,:;)'\"";
+  for (std::size_t at = 0; (at = text.find(mark)) != std::string_view::npos;) {
+    const std::size_t begin = text.find_last_of(" \t\n'\"=,(", at) + 1;  // 0 where there is none
+    std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
+    while (end > at + mark.size() && behind.find(text[end - 1]) != std::string_view::npos) --end;
+    told.append(text.substr(0, begin)).append(without_secrets(text.substr(begin, end - begin)));
+    text.remove_prefix(end);
+  }
+  return told.append(text);
+}
+
 }  // namespace
 
 void say(std::string_view text) {
@@ -64,7 +79,7 @@ void say(std::string_view text) {
 void complain(std::string_view program, std::string_view problem, std::string_view advice) {
   clear_bar();
   say(fmt::format("{} {}\n{}{}", painted(STDERR_FILENO, Colour::red, fmt::format("{}:", program)),
-                  problem, advice, advice.empty() ? "" : "\n"));
+                  without_secrets_of_urls(problem), advice, advice.empty() ? "" : "\n"));
 }
 
 void name_console(std::string_view command) {

@@ -160,6 +160,10 @@ TEST_F(CommandsRemote, secrets_of_a_url_are_told_nowhere) {
            {"inspect", with_secrets},
            {"mean", with_secrets},
            {"bench", with_secrets, "--threads", "1", "--out", (root_ / "rows").string()},
+           {"report", with_secrets},
+           {"list", with_secrets},
+           {"verify", local(), with_secrets},
+           {"load", "--mix", with_secrets + ":x"},
            {"advise", with_secrets, "--target", "10", "--seconds", "0.1"}}) {
     const Said said = feedrate(words);
     EXPECT_EQ((said.output + said.errors).find("secret"), std::string::npos)

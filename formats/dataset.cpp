@@ -5,6 +5,7 @@
 
 #include "formats/base/error.h"
 #include "formats/container.h"
+#include "formats/io/late_bytes.h"
 #include "formats/remote/url.h"
 #include "formats/remote_dataset.h"
 
@@ -40,11 +41,13 @@ bool is_described(const DatasetInfo& info) {
   if (!format.empty() && format != info.format) return false;
   std::error_code ignored;
   if (fs::is_directory(info.path, ignored)) return true;
+  forget_failed_late_bytes();
   try {
     const auto whole = open_as_found(sidecar_file(info.path).parent_path());
     return whole->info().format == info.format && whole->info().files == info.files &&
            whole->size() == info.size;
   } catch (const Error&) {
+    if (late_bytes_failed()) throw;
     return false;  // several datasets
   }
 }

@@ -67,9 +67,11 @@ Listing listing_of(const RemotePlace& place) {
 }
 
 // Directories beside no dataset are the classes of a folder, or hold datasets.
-void expect_no_folder(const fs::path& path, const std::vector<std::string>& directories) {
+void expect_no_folder(const UrlFiles& files, const std::vector<std::string>& directories) {
+  const fs::path& path = files.path;
   const auto knows = [&](const Container* row) { return row->knows(path); };
   if (directories.empty() || std::ranges::any_of(all_containers(), knows)) return;
+  files.stand_in->expect_had();
   constexpr std::size_t most_shown = 3;
   std::string some;
   for (std::size_t i = 0; i < std::min(most_shown, directories.size()); ++i)
@@ -103,13 +105,14 @@ UrlFiles files_of_url(std::string_view url, const RemoteSettings& settings) {
   UrlFiles files{std::make_shared<const StandIn>(place.origin, listing.files, settings), {}};
   files.path = files.stand_in->directory();
   if (!place.file.empty()) files.path /= place.file;
-  expect_no_folder(files.path, listing.directories);
+  expect_no_folder(files, listing.directories);
   files.path += wishes;
   return files;
 }
 
-std::unique_ptr<Dataset> open_url(std::string_view url, const RemoteSettings& settings) {
-  auto [stand_in, path] = files_of_url(url, settings);
+namespace {
+
+std::unique_ptr<Dataset> open_ranges(const fs::path& path) {
   const Container& row = container_at(path);
   if (!row.reads_ranges()) {
     fail(path, "is a dataset of the format ", row.name(),
@@ -117,7 +120,21 @@ std::unique_ptr<Dataset> open_url(std::string_view url, const RemoteSettings& se
          "large "
          "files; copy it here first, or convert it to recordio");
   }
-  std::unique_ptr<Dataset> dataset = row.open(path);
+  return row.open(path);
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_url(std::string_view url, const RemoteSettings& settings) {
+  auto [stand_in, path] = files_of_url(url, settings);
+  std::unique_ptr<Dataset> dataset;
+  try {
+    dataset = open_ranges(path);
+  } catch (const Error&) {
+    stand_in->expect_had();  // that was why
+    throw;
+  }
+  stand_in->expect_had();
   dataset->keep(std::move(stand_in));
   return dataset;
 }

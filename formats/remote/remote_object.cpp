@@ -154,8 +154,14 @@ void RemoteObject::hold(Bytes part) {
   if (at->second.state == State::here) return;
   const std::string problem = at->second.problem;
   if (--at->second.holds == 0) drop(at);  // the next one asks again
+  if (failure_.empty()) failure_ = problem;
   lock.unlock();
   throw Error(problem);  // whoever reads names the file
+}
+
+void RemoteObject::expect_had() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.empty()) fail(origin_->shown() + file_.name, failure_);
 }
 
 void RemoteObject::release(Bytes part) noexcept {

@@ -34,6 +34,8 @@ class RemoteObject final : public LateBytes, ForkGuard {
   void ask(Bytes part) noexcept override;
   void hold(Bytes part) override;
   void release(Bytes part) noexcept override;
+  /// Throws Error when some bytes could not be had, though whoever wanted to hold them went on without.
+  void expect_had();
   /// Drops what was asked for and is not held: nobody will come for it.
   void let_go();
 
@@ -85,6 +87,7 @@ class RemoteObject final : public LateBytes, ForkGuard {
   std::mutex mutex_;
   std::condition_variable changed_;
   Parts parts_;
+  std::string failure_;                          // the first of hold()
   std::uint64_t longest_ = 0;                    // of the ranges so far
   std::unique_ptr<CachedObject> cache_;          // null: none
   std::map<std::uint64_t, ComingBlock> blocks_;  // by their numbers

@@ -81,6 +81,10 @@ StandIn::~StandIn() {
   if (process_ == ::getpid()) fs::remove_all(place_, ignored);
 }
 
+void StandIn::expect_had() const {
+  for (const auto& object : objects_) object->expect_had();
+}
+
 void StandIn::let_go() const {
   for (const auto& object : objects_) object->let_go();
 }

@@ -27,6 +27,9 @@ class StandIn {
 
   /// Where the objects' files are. Messages name the server in its place.
   const std::filesystem::path& directory() const { return directory_; }
+  /// Throws Error when bytes of a file could not be had. For whoever opens a dataset: readers take what they
+  /// cannot look at for something else.
+  void expect_had() const;
   /// Drops what was asked for and is not held, of all files. Any thread.
   void let_go() const;
 

@@ -96,6 +96,18 @@ TEST_F(UnitRemoteOutcome, another_range_is_told_before_its_bytes_are_taken) {
                {"sends more than the ", " bytes that it says it does"});
 }
 
+// A reader may take a record that it cannot have for one that holds an image, or a class for none.
+TEST_F(UnitRemoteOutcome, what_a_server_refuses_while_a_dataset_is_opened_is_told) {
+  write("recordio");
+  answer_ranges([](std::uint64_t first, std::uint64_t last, const std::string& all) {
+    if (first == 0) return Fault{.status = 403};
+    return Fault{.status = 206,
+                 .headers = range_header(first, last, all.size()),
+                 .body = all.substr(first, last - first + 1)};
+  });
+  EXPECT_EQ(error_of(url()), url() + "data.rec: the server forbids it (status 403)");
+}
+
 // As long as it went on in such steps, a megabyte would take a day.
 TEST_F(UnitRemoteOutcome, a_byte_a_connection_is_no_progress) {
   write("recordio");

@@ -121,6 +121,14 @@ TEST(UnitStudy, datasets_stored_alike_have_curves_of_their_own) {
   EXPECT_NEAR(curves[1].supply.front().rate, 300, 1);
 }
 
+TEST(UnitStudy, a_url_is_named_as_one) {
+  auto here = supply("lmdb", 1, 1000), there = supply("lmdb", 1, 100);
+  here.dataset = "data//lmdb/";
+  there.dataset = "https://host/data/lmdb/";
+  EXPECT_EQ(plain_path(here), "data/lmdb");
+  EXPECT_EQ(plain_path(there), "https://host/data/lmdb");
+}
+
 TEST(UnitStudy, rows_of_two_machines_are_not_pooled) {
   auto here = demand(6000), there = demand(2000);
   there.environment.cpu = "another";

@@ -157,6 +157,9 @@ Study empty_study(const Row& row, const std::string& dataset) {
 }
 
 std::string plain_path(const Row& row) {
+  if (!formats::url_scheme(row.dataset).empty()) {  // whose slashes say where its host begins
+    return without_slash(row.dataset).string();
+  }
   return without_slash(fs::path(row.dataset).lexically_normal()).string();
 }
 

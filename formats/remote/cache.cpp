@@ -33,15 +33,32 @@ ForkMutex& writers() {
   return *one;
 }
 
-Descriptor open_lock(const fs::path& directory, int more_flags) {
+struct Lock {
+  Descriptor file;
+  bool may_write = true;
+};
+
+Lock open_lock(const fs::path& directory, int more_flags) {
   const fs::path file = directory / "lock";
-  Descriptor lock(::open(file.c_str(), O_RDWR | O_CLOEXEC | more_flags, 0666));
-  if (!lock) fail_errno(file, "cannot open the lock of a cache", errno);
+  Lock lock{Descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC | more_flags, 0666))};
+  if (lock.file) return lock;
+  const int problem = errno;
+  if (forbids_writing(problem)) {
+    lock = {Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC)), false};
+  }
+  if (!lock.file) fail_errno(file, "cannot open the lock of a cache", problem);
   return lock;
 }
 
-void take(const Descriptor& lock, const fs::path& directory) {
-  while (::flock(lock.number(), LOCK_EX) != 0) {
+Lock open_lock_to_clear(const fs::path& directory) {
+  Lock lock = open_lock(directory, 0);
+  if (!lock.may_write) fail(directory / "lock", "cannot clear a cache that cannot be written to");
+  return lock;
+}
+
+// Who only reads keeps nobody from reading.
+void take(const Descriptor& lock, bool may_write, const fs::path& directory) {
+  while (::flock(lock.number(), may_write ? LOCK_EX : LOCK_SH) != 0) {
     if (errno != EINTR) fail_errno(directory / "lock", "cannot lock a cache", errno);
   }
 }
@@ -113,16 +130,20 @@ std::shared_ptr<CacheDirectory> CacheDirectory::of_process(const fs::path& path,
   return directory;
 }
 
-bool CacheDirectory::may_grow() const { return now_ms() >= full_until_.load(); }
+bool CacheDirectory::may_grow() const {
+  return !read_only_.load() && now_ms() >= full_until_.load();
+}
 
 CacheDirectory::Locked::Locked(CacheDirectory& of) : of_(of) {
   writers().lock();
   try {
     if (of_.process_ != ::getpid()) {
-      of_.lock_ = open_lock(of_.path_, O_CREAT);
+      Lock lock = open_lock(of_.path_, O_CREAT);
+      of_.lock_ = std::move(lock.file);
+      of_.read_only_.store(!lock.may_write);
       of_.process_ = ::getpid();
     }
-    take(of_.lock_, of_.path_);
+    take(of_.lock_, may_write(), of_.path_);
   } catch (...) {
     writers().unlock();
     throw;
@@ -141,12 +162,14 @@ std::uint64_t CacheDirectory::Locked::used() const {
 }
 
 void CacheDirectory::Locked::set_used(std::uint64_t bytes) const {
+  if (!may_write()) return;
   if (::pwrite(of_.lock_.number(), &bytes, sizeof bytes, 0) != sizeof bytes) {
     fail_errno(of_.path_ / "lock", "cannot write", errno);
   }
 }
 
 bool CacheDirectory::Locked::make_room(std::uint64_t bytes) {
+  if (!may_write()) return false;
   if (used() + bytes <= of_.max_bytes_) return true;
   std::vector<OneObject> objects = objects_in(of_.path_);
   std::uint64_t all = all_bytes(objects);
@@ -167,8 +190,8 @@ void CacheDirectory::Locked::add(std::int64_t bytes) {
 }
 
 std::vector<KeptObject> kept_objects(const fs::path& directory) {
-  const Descriptor lock = open_lock(directory, 0);
-  take(lock, directory);
+  const Lock lock = open_lock(directory, 0);
+  take(lock.file, lock.may_write, directory);
   std::vector<KeptObject> all;
   for (const OneObject& object : objects_in(directory)) {
     KeptObject kept = read_head(object.file);
@@ -181,13 +204,13 @@ std::vector<KeptObject> kept_objects(const fs::path& directory) {
 }
 
 std::uint64_t clear_cache(const fs::path& directory) {
-  const Descriptor lock = open_lock(directory, 0);
-  take(lock, directory);
+  const Lock lock = open_lock_to_clear(directory);
+  take(lock.file, lock.may_write, directory);
   const std::vector<OneObject> objects = objects_in(directory);
   std::uint64_t freed = 0;
   for (const OneObject& object : objects) freed += remove_unless_used(object);
   const std::uint64_t left = all_bytes(objects) - freed;
-  if (::pwrite(lock.number(), &left, sizeof left, 0) != sizeof left) {
+  if (::pwrite(lock.file.number(), &left, sizeof left, 0) != sizeof left) {
     fail_errno(directory / "lock", "cannot write", errno);
   }
   return freed;

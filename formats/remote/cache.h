@@ -4,6 +4,8 @@
 //   DIR/lock             whoever writes holds it; says how many bytes are kept
 //   DIR/<hash>.object    one version of an object, a sparse file:  head │ blocks │ sums of the blocks
 //
+// Where it cannot be written to, as on a disk that is mounted read-only, what it has is read.
+//
 // A block is written before its sums, and what disagrees with them is fetched again, so nothing that a
 // process left when it was killed is taken for the object's bytes.
 
@@ -47,7 +49,7 @@ class CacheDirectory {
                                                     std::uint64_t max_bytes);
 
   const std::filesystem::path& path() const { return path_; }
-  /// Whether another block may fit: false for some seconds after one did not.
+  /// Whether another block may fit: false for some seconds after one did not, and where nothing can be written.
   bool may_grow() const;
 
   /// Holds the lock of all processes, and tells how many bytes are kept.
@@ -58,10 +60,11 @@ class CacheDirectory {
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;
 
+    bool may_write() const { return !of_.read_only_.load(); }
     /// Makes room for so many more, where need be from objects that nobody uses: the one used longest ago
     /// goes first. False when there is none.
     bool make_room(std::uint64_t bytes);
-    /// The files have grown by so many.
+    /// The files have grown by so many. Nothing where they cannot be written.
     void add(std::int64_t bytes);
     /// Counts what there is.
     void recount();
@@ -78,6 +81,7 @@ class CacheDirectory {
   std::uint64_t max_bytes_;
   Descriptor lock_;
   int process_ = 0;  // that opened lock_: a forked one shares it, and would not be kept out
+  std::atomic<bool> read_only_{false};
   std::atomic<std::int64_t> full_until_{0};  // milliseconds
 };
 
@@ -91,7 +95,7 @@ class CachedObject {
 
   ByteRange block(std::uint64_t number) const;
   bool has(std::uint64_t block);
-  bool may_grow() const { return directory_->may_grow(); }
+  bool may_grow() const { return may_write_ && directory_->may_grow(); }
   /// Keeps a block that it has not. False when there is no room. Throws Error when the disk refuses.
   bool keep(std::uint64_t block, Bytes bytes);
   /// Reads a range of blocks that it has. False, and it no longer has it, where a block is not what was kept.
@@ -111,7 +115,10 @@ class CachedObject {
   };
 
   void open_file();
+  bool open_to_write();
+  void open_to_read();
   bool begin_file();
+  bool is_ours() const;
   Sums sums_of(std::uint64_t block, Bytes bytes) const;
   bool read_sums(std::uint64_t block, Sums& sums) const;
   std::uint64_t place_of_sums(std::uint64_t block) const;
@@ -122,9 +129,11 @@ class CachedObject {
   std::string head_;
   std::uint64_t size_;
   std::filesystem::path file_;
-  Descriptor descriptor_;
+  Descriptor descriptor_;  // none where nothing is kept and nothing can be
+  bool may_write_ = true;
   std::mutex mutex_;
   std::vector<bool> known_;              // blocks that are here; under mutex_
+  std::vector<bool> damaged_;            // blocks that nobody can write anew; under mutex_
   std::vector<std::uint16_t> verified_;  // a bit for each part, by this process; under mutex_
 };
 

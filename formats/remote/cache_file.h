@@ -20,6 +20,9 @@ inline std::uint64_t bytes_on_disk(std::int64_t blocks) {
   return static_cast<std::uint64_t>(blocks) * 512;
 }
 
+/// Whether an error of the system says that a file may be read at most.
+bool forbids_writing(int problem);
+
 /// URL, version and size; empty where the file has no head.
 KeptObject read_head(const std::filesystem::path& file);
 

@@ -72,6 +72,10 @@ std::string cannot_open(int problem) {
 
 }  // namespace
 
+bool forbids_writing(int problem) {
+  return problem == EROFS || problem == EACCES || problem == EPERM;
+}
+
 KeptObject read_head(const fs::path& file) {
   KeptObject kept;
   kept.file = file;
@@ -103,6 +107,7 @@ CachedObject::CachedObject(std::shared_ptr<CacheDirectory> directory, std::strin
   file_ = directory_->path() / hex(hash).substr(0, hash_digits).append(object_extension);
   const std::uint64_t blocks = (size_ + block_bytes - 1) / block_bytes;
   known_.resize(blocks);
+  damaged_.resize(blocks);
   verified_.resize(blocks);
   open_file();
 }
@@ -111,14 +116,7 @@ CachedObject::CachedObject(std::shared_ptr<CacheDirectory> directory, std::strin
 void CachedObject::open_file() {
   CacheDirectory::Locked locked(*directory_);
   for (int attempt = 0; attempt < 2; ++attempt) {
-    descriptor_ =
-        Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (!descriptor_) {
-      const int problem = errno;
-      fail_errno(file_, cannot_open(problem), problem);
-    }
-    leave_files_to_open(descriptor_.number());
-    if (::flock(descriptor_.number(), LOCK_SH) != 0) fail_errno(file_, "cannot lock", errno);
+    if (!locked.may_write() || !open_to_write()) return open_to_read();
     const std::int64_t before = size_on_disk(descriptor_.number(), file_);
     const bool whole = begin_file();
     locked.add(size_on_disk(descriptor_.number(), file_) - before);
@@ -129,22 +127,54 @@ void CachedObject::open_file() {
   fail(file_, "cannot make a file of the cache: another one is there");
 }
 
+// False where the system lets nobody like us write.
+bool CachedObject::open_to_write() {
+  descriptor_ = Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!descriptor_) {
+    const int problem = errno;
+    if (forbids_writing(problem)) return false;
+    fail_errno(file_, cannot_open(problem), problem);
+  }
+  leave_files_to_open(descriptor_.number());
+  if (::flock(descriptor_.number(), LOCK_SH) != 0) fail_errno(file_, "cannot lock", errno);
+  return true;
+}
+
+// What is not there, or is something else, cannot be made anew: it is fetched each time.
+void CachedObject::open_to_read() {
+  may_write_ = false;
+  descriptor_ = Descriptor(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!descriptor_) {
+    const int problem = errno;
+    if (problem == ENOENT || problem == EACCES) return;
+    fail_errno(file_, cannot_open(problem), problem);
+  }
+  leave_files_to_open(descriptor_.number());
+  if (::flock(descriptor_.number(), LOCK_SH) != 0) fail_errno(file_, "cannot lock", errno);
+  if (!is_ours()) descriptor_ = {};
+}
+
+// Writes the head of a new file. False when the file is something else.
 bool CachedObject::begin_file() {
-  const std::uint64_t end = place_of_sums(known_.size());
   struct stat status {};
   if (::fstat(descriptor_.number(), &status) != 0) fail_errno(file_, "cannot look at", errno);
   if (status.st_size == 0) {
+    const std::uint64_t end = place_of_sums(known_.size());
     if (::ftruncate(descriptor_.number(), static_cast<off_t>(end)) != 0) {
       fail_errno(file_, join("cannot make a file of ", end, " bytes"), errno);
     }
     write_all(descriptor_.number(), file_, 0, head_.data(), head_.size());
   }
-  std::string head(head_.size() + 1, '\0');
-  const bool is_ours = (status.st_size == 0 || static_cast<std::uint64_t>(status.st_size) == end) &&
-                       read_all(descriptor_.number(), 0, head.data(), head.size()) &&
-                       head == head_ + '\0';
   ::futimens(descriptor_.number(), nullptr);  // used now
-  return is_ours;
+  return is_ours();
+}
+
+bool CachedObject::is_ours() const {
+  struct stat status {};
+  if (::fstat(descriptor_.number(), &status) != 0) fail_errno(file_, "cannot look at", errno);
+  std::string head(head_.size() + 1, '\0');
+  return static_cast<std::uint64_t>(status.st_size) == place_of_sums(known_.size()) &&
+         read_all(descriptor_.number(), 0, head.data(), head.size()) && head == head_ + '\0';
 }
 
 ByteRange CachedObject::block(std::uint64_t number) const {
@@ -175,12 +205,14 @@ bool CachedObject::read_sums(std::uint64_t block, Sums& sums) const {
 bool CachedObject::has(std::uint64_t block) {
   const std::lock_guard lock(mutex_);
   if (known_[block]) return true;
+  if (!descriptor_ || damaged_[block]) return false;
   Sums sums;
   known_[block] = read_sums(block, sums);
   return known_[block];
 }
 
 bool CachedObject::keep(std::uint64_t block, Bytes bytes) {
+  if (!may_write_) return false;
   CacheDirectory::Locked locked(*directory_);
   if (has(block)) return true;                                     // another process was faster
   constexpr std::uint64_t beside = std::uint64_t{2} * head_bytes;  // pages of sums
@@ -203,11 +235,14 @@ bool CachedObject::keep(std::uint64_t block, Bytes bytes) {
 }
 
 void CachedObject::forget(std::uint64_t block) {
-  CacheDirectory::Locked locked(*directory_);
-  const Sums none;
-  write_all(descriptor_.number(), file_, place_of_sums(block), &none, sizeof none);
+  if (may_write_) {
+    CacheDirectory::Locked locked(*directory_);
+    const Sums none;
+    write_all(descriptor_.number(), file_, place_of_sums(block), &none, sizeof none);
+  }
   const std::lock_guard lock(mutex_);
   known_[block] = false;
+  damaged_[block] = !may_write_;
   verified_[block] = 0;
 }
 

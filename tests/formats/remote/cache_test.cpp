@@ -245,6 +245,53 @@ TEST_F(UnitRemoteCache, what_passes_changes_nothing) {
   EXPECT_EQ(read(), expected_);
 }
 
+// As on a disk that is mounted read-only. Root may write everywhere, so it reads as nobody.
+TEST_F(UnitRemoteCache, what_cannot_be_written_is_read_and_what_it_lacks_is_fetched) {
+  constexpr uid_t nobody = 65534;
+  const auto permit = [&](fs::perms directory, fs::perms files) {
+    fs::permissions(cache_.path(), fs::perms(0700));
+    for (const auto& entry : fs::directory_iterator(cache_.path())) {
+      fs::permissions(entry.path(), files);
+    }
+    fs::permissions(cache_.path(), directory);
+  };
+  const auto reads_alone = [&](const auto& work) {
+    const pid_t child = forked([&] {
+      if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) return false;
+      return work() && !HasFailure();
+    });
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  };
+  EXPECT_EQ(read(), expected_);
+  const std::uint64_t whole = ranges();
+  permit(fs::perms(0555), fs::perms(0444));
+  reads_alone([&] { return read() == expected_; });
+  EXPECT_EQ(ranges(), whole);
+  reads_alone([&] {
+    expect_error([&] { clear_cache(cache_.path()); }, {"lock", "cannot be written to"});
+    return kept_objects(cache_.path()).size() > 1;
+  });
+  permit(fs::perms(0755), fs::perms(0644));
+  std::fstream damaged(largest(), std::ios::in | std::ios::out | std::ios::binary);
+  damaged.seekp(4096 + 3 * mib);
+  damaged.put('\x7f');
+  damaged.close();
+  permit(fs::perms(0555), fs::perms(0444));
+  for (int i = 0; i < 2; ++i) {
+    const std::uint64_t before = ranges();
+    reads_alone([&] { return read() == expected_; });
+    EXPECT_GT(ranges(), before) << "nobody wrote it anew";
+    EXPECT_LT(ranges(), before + whole + samples / 2);
+  }
+  permit(fs::perms(0755), fs::perms(0644));
+  fs::remove(largest());
+  permit(fs::perms(0555), fs::perms(0444));
+  reads_alone([&] { return read() == expected_; });
+  permit(fs::perms(0700), fs::perms(0644));
+}
+
 TEST_F(UnitRemoteCache, what_stays_is_an_error_and_nothing_of_it_is_kept) {
   server_.set_faults([](const ServedRequest& request) {
     return request.headers.contains("range") && request.number % 3 == 0 ? Fault{.status = 404}

@@ -104,6 +104,12 @@ RemoteObject::Range RemoteObject::range_of(Bytes part) const {
   return {begin, begin + part.size()};
 }
 
+bool RemoteObject::has(Bytes part) {
+  if (part.empty()) return true;
+  const std::lock_guard lock(mutex_);
+  return is_here(range_of(part));
+}
+
 void RemoteObject::ask(Bytes part) noexcept {
   if (part.empty()) return;
   try {
@@ -115,6 +121,8 @@ void RemoteObject::ask(Bytes part) noexcept {
       if (at->second.state != State::failed) set_asked(at, at->second.asked + 1);
       return;
     }
+    // A file that is held as a whole needs none of its samples asked for: nobody would come for them.
+    if (is_here(range)) return;
     if (bytes_ahead.load(std::memory_order_relaxed) + part.size() > settings_.read_ahead_bytes) {
       return;
     }
@@ -316,12 +324,14 @@ void RemoteObject::arrived(Range range, const std::string& problem) {
   changed_.notify_all();
 }
 
-// Whether a larger part that is here holds the range.
+// Whether parts that are here, one or several in a row, hold all of the range.
 bool RemoteObject::is_here(Range range) const {
+  std::uint64_t covered = range.first;
   const std::uint64_t from = range.first - std::min(range.first, longest_);
   for (auto at = parts_.lower_bound({from, 0}); at != parts_.end(); ++at) {
-    if (at->first.first > range.first) return false;
-    if (at->first.second >= range.second && at->second.state == State::here) return true;
+    if (at->first.first > covered) return false;
+    if (at->second.state == State::here) covered = std::max(covered, at->first.second);
+    if (covered >= range.second) return true;
   }
   return false;
 }

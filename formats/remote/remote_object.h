@@ -31,6 +31,8 @@ class RemoteObject final : public LateBytes, ForkGuard {
 
   std::uint64_t version() const override;
   Bytes map() const override { return map_; }
+  /// Whether all of `part` of the map is here, so that holding it waits for nothing.
+  bool has(Bytes part);
   void ask(Bytes part) noexcept override;
   void hold(Bytes part) override;
   void release(Bytes part) noexcept override;

@@ -13,6 +13,8 @@
 #include "loader/recipe.h"
 #include "tests/loader/batches.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/make_jpeg.h"
+#include "tests/support/make_mds.h"
 #include "tests/support/range_server.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
@@ -91,6 +93,23 @@ TEST_F(UnitRemoteLoader, an_image_takes_one_request_an_epoch) {
   batches(*remote_, once);
   EXPECT_LE(static_cast<double>(ranges() - before), 1.02 * samples);
   EXPECT_GE(ranges() - before, samples);
+}
+
+// A reader that knows nothing of parts has the whole file, of which no part is to come again.
+TEST_F(UnitRemoteLoader, a_format_that_is_read_as_a_whole_is_fetched_when_it_is_opened) {
+  std::vector<std::vector<MdsRow>> shards(3);
+  for (std::uint32_t i = 0; i < 30; ++i) {
+    const Buffer jpeg = make_jpeg({}, 24, 20, Buffer(24 * 20 * 3, static_cast<std::byte>(i * 8)));
+    std::string image(reinterpret_cast<const char*>(jpeg.data()), jpeg.size());
+    image.resize(i == 7 ? 10 << 20 : image.size());  // spans pieces in which files are held
+    shards[i % 3].push_back({std::move(image), i});
+  }
+  make_mds(root_ / "whole", shards);
+  const std::vector<std::string> expected = batches(*open_dataset(root_ / "whole"), settings(2));
+  remote_ = open_dataset(server_.url() + "/whole/");
+  const std::uint64_t before = ranges();
+  for (const unsigned threads : {0U, 3U}) EXPECT_EQ(batches(*remote_, settings(threads)), expected);
+  EXPECT_EQ(ranges(), before);
 }
 
 TEST_F(UnitRemoteLoader, a_small_set_is_read_ahead_over_the_ends_of_epochs) {

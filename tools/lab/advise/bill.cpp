@@ -4,8 +4,11 @@
 
 #include <cmath>
 
+#include "formats/io/late_bytes.h"
+#include "formats/remote/cache.h"
 #include "formats/remote/url.h"
 #include "tools/console/text.h"
+#include "tools/lab/advise/served_files.h"
 
 namespace feedrate::tools {
 namespace {
@@ -16,17 +19,34 @@ std::optional<double> price_of(const Prices& prices, std::uint64_t requests, std
          1e-9 * static_cast<double>(bytes) * prices.gigabyte.value_or(0);
 }
 
+std::uint64_t pieces_of(std::uint64_t size, std::uint64_t piece) {
+  return (size + piece - 1) / piece;
+}
+
 std::string dollars(double price) { return fmt::format("${:.2g}", price); }
 
 }  // namespace
 
+Bill asked_for(const formats::Dataset& dataset) {
+  Bill bill{.at_opening = true, .images = dataset.size()};
+  for (const auto& file : served_files(dataset)) {
+    const std::uint64_t size = file->map().size();
+    bill.bytes += size;
+    bill.blocks += pieces_of(size, formats::CachedObject::block_bytes);
+    bill.requests += pieces_of(size, formats::late_piece_bytes);
+    bill.at_opening = bill.at_opening && file->has(file->map());
+  }
+  if (!bill.at_opening) bill.requests = dataset.size();
+  return bill;
+}
+
 double Bill::bytes_per_second() const {
-  if (images == 0) return 0;
+  if (images == 0 || at_opening) return 0;
   return images_per_second * static_cast<double>(bytes) / static_cast<double>(images);
 }
 
 std::optional<double> Bill::connections() const {
-  if (!seconds_per_request) return std::nullopt;
+  if (!seconds_per_request || at_opening) return std::nullopt;
   return images_per_second * *seconds_per_request;
 }
 
@@ -35,21 +55,33 @@ std::optional<double> Bill::price() const { return price_of(prices, requests, by
 std::optional<double> Bill::price_with_cache() const { return price_of(prices, blocks, bytes); }
 
 std::string Bill::text() const {
-  std::string text = fmt::format(
-      "An epoch asks the server for {} and {}; with a --cache-dir that holds all, for {} "
-      "and as many bytes, once. ",
-      counted(requests, "range"), bytes_text(bytes), counted(blocks, "block"));
-  text += fmt::format("{} images/s need {}/s", quantity(images_per_second),
-                      bytes_text(static_cast<std::uint64_t>(bytes_per_second())));
-  if (const auto under_way = connections()) {
-    text +=
-        fmt::format(" and, at {} a request as measured, {}", duration_text(*seconds_per_request),
-                    counted(static_cast<std::uint64_t>(std::ceil(*under_way)), "connection"));
+  const std::string asked = fmt::format("{} and {}", counted(requests, "range"), bytes_text(bytes));
+  std::string text;
+  if (at_opening) {
+    text = fmt::format(
+        "A process asks the server for {} when it opens the dataset, and keeps the files in "
+        "memory: "
+        "epochs ask for nothing. With a --cache-dir that holds all, the processes together ask for "
+        "{} and as many bytes. ",
+        asked, counted(blocks, "block"));
+  } else {
+    text = fmt::format(
+        "An epoch asks the server for {}; with a --cache-dir that holds all, for {} and as many "
+        "bytes, once. ",
+        asked, counted(blocks, "block"));
+    text += fmt::format("{} images/s need {}/s", quantity(images_per_second),
+                        bytes_text(static_cast<std::uint64_t>(bytes_per_second())));
+    if (const auto under_way = connections()) {
+      text +=
+          fmt::format(" and, at {} a request as measured, {}", duration_text(*seconds_per_request),
+                      counted(static_cast<std::uint64_t>(std::ceil(*under_way)), "connection"));
+    }
+    text += ". ";
   }
-  text += ". ";
   if (const auto each = price()) {
-    text += fmt::format("An epoch costs {}; with the cache all of them together {} ({}).",
-                        dollars(*each), dollars(*price_with_cache()), price_source);
+    text += fmt::format("{} costs {}; with the cache all of them together {} ({}).",
+                        at_opening ? "A process" : "An epoch", dollars(*each),
+                        dollars(*price_with_cache()), price_source);
   } else {
     text += "What it costs is not known: --request-price and --transfer-price say it.";
   }

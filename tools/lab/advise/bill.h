@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "formats/dataset.h"
+
 namespace feedrate::tools {
 
 /// What is charged in USD where nothing else is given: S3 Standard in us-east-1, read from the same region;
@@ -23,8 +25,9 @@ struct Prices {
 };
 
 struct Bill {
-  std::uint64_t requests = 0;  // of an epoch: one for each image
-  std::uint64_t bytes = 0;     // of an epoch
+  std::uint64_t requests = 0;  // of an epoch, one for each image; `at_opening`: of a process
+  std::uint64_t bytes = 0;     // of the same
+  bool at_opening = false;     // files come as a whole and stay in memory: epochs ask for nothing
   std::uint64_t blocks = 0;    // requests in place of them, once, with a cache that holds all
   double images_per_second = 0;
   std::uint64_t images = 0;
@@ -35,12 +38,15 @@ struct Bill {
   double bytes_per_second() const;
   /// That are under way on average (Little's law).
   std::optional<double> connections() const;
-  /// Of an epoch; of the first one with a cache, which is that of all.
+  /// Of what `requests` are of; of the first one with a cache, which is that of all.
   std::optional<double> price() const;
   std::optional<double> price_with_cache() const;
   /// Sentences.
   std::string text() const;
 };
+
+/// What a dataset on a server asks for: requests, bytes and blocks.
+Bill asked_for(const formats::Dataset& dataset);
 
 /// Prices that are given, or those of S3 for a URL of AWS's.
 void set_prices(Bill& bill, const Prices& given, std::string_view url, bool own_endpoint);

@@ -1,7 +1,6 @@
 #include "tools/lab/advise/reading.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "formats/remote/settings.h"
 #include "formats/remote/stand_in.h"
 #include "tools/console/text.h"
+#include "tools/lab/advise/served_files.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -36,14 +36,11 @@ struct Block {
   Bytes part;
 };
 
-/// Of all files, in a random order. A file's last, shorter one is left out.
+/// Of all files that did not come as a whole, in a random order. A file's last, shorter one is left out.
 std::vector<Block> blocks_of(const Dataset& dataset) {
   std::vector<Block> blocks;
-  for (const std::filesystem::path& file : dataset.info().files) {
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) continue;
-    const auto late = late_bytes_of({status.st_dev, status.st_ino});
-    if (!late) continue;
+  for (const auto& late : served_files(dataset)) {
+    if (late->has(late->map())) continue;
     for (std::uint64_t at = 0; at + block_bytes <= late->map().size(); at += block_bytes)
       blocks.push_back({late, late->map().subspan(at, block_bytes)});
   }

@@ -14,8 +14,12 @@ inline constexpr Heading heading_of<Bill>{
 template <class Field>
 void for_each_field(const Bill& bill, const Field& field) {
   constexpr std::string_view no_price = "no price is known";
-  field("requests", bill.requests, {"of an epoch: one for each image"});
-  field("bytes", bill.bytes, {"of an epoch"});
+  field("requests", bill.requests,
+        {"of an epoch: one for each image; with `at_opening`, of a process"});
+  field("bytes", bill.bytes, {"of the same"});
+  field(
+      "at_opening", bill.at_opening,
+      {"whether files come as a whole when a process opens them, so that epochs ask for nothing"});
   field("blocks", bill.blocks, {"requests in place of them, once, with a cache that holds all"});
   field("bytes_per_second", bill.bytes_per_second(),
         {"that the predicted rate needs", Unit{"B/s"}, Digits{0}});
@@ -25,9 +29,9 @@ void for_each_field(const Bill& bill, const Field& field) {
         {"under way on average at that rate", Null{"nothing was fetched"}, Digits{1}});
   field("thousand_requests_price", bill.prices.thousand_requests, {"USD", Null{no_price}});
   field("gigabyte_price", bill.prices.gigabyte, {"USD", Null{no_price}});
-  field("price", bill.price(), {"of an epoch, USD", Null{no_price}});
+  field("price", bill.price(), {"of `requests` and `bytes`, USD", Null{no_price}});
   field("price_with_cache", bill.price_with_cache(),
-        {"of all epochs together, USD", Null{no_price}});
+        {"of all epochs and processes together, USD", Null{no_price}});
   field("price_source", unless_empty(bill.price_source), {"whose prices they are", Null{no_price}});
 }
 

@@ -141,13 +141,11 @@ Host host_of(const Dataset& dataset, const Variant& present) {
   return host;
 }
 
-Bill bill_of(const AdviseRequest& options, const Advice& advice, const RemoteCounts& counts) {
-  Bill bill{.requests = advice.images,
-            .bytes = advice.present.bytes,
-            .blocks = (advice.present.bytes - 1) / CachedObject::block_bytes + 1,
-            .images_per_second = advice.now.delivered,
-            .images = advice.images,
-            .seconds_per_request = counts.seconds_per_request()};
+Bill bill_of(const AdviseRequest& options, const Dataset& dataset, const Advice& advice,
+             const RemoteCounts& counts) {
+  Bill bill = asked_for(dataset);
+  bill.images_per_second = advice.now.delivered;
+  bill.seconds_per_request = counts.seconds_per_request();
   set_prices(bill, options.prices, options.training.data.path.native(),
              remote_settings().endpoint || !s3_endpoint().empty());
   return bill;
@@ -197,7 +195,7 @@ Advice advise(const AdviseRequest& options) {
   }
   advice.now = predict(advice.present, advice.consumer);
   if (advice.present.remote) {
-    advice.bill = bill_of(options, advice, remote_counts().since(before));
+    advice.bill = bill_of(options, *dataset, advice, remote_counts().since(before));
     if (!remote_settings().cache_dir) note("measuring blocks from the server");
     advice.reading = choose_reading(advice.present, advice.now, advice.consumer, advice.images,
                                     measure_blocks(*dataset, seconds_of_blocks));

@@ -40,5 +40,18 @@ TEST(UnitBill, connections_follow_from_latency_and_rate) {
   EXPECT_NEAR(bill.bytes_per_second(), 2000 * 115'439.7, 1e3);
 }
 
+TEST(UnitBill, files_that_come_as_a_whole_are_paid_for_once_a_process) {
+  Bill bill = epoch_of_imagenet();
+  bill.requests = 17'632;
+  bill.at_opening = true;
+  set_prices(bill, {}, "s3://bucket/data/", false);
+  EXPECT_FALSE(bill.connections());
+  EXPECT_EQ(bill.bytes_per_second(), 0);
+  for (const char* words : {"A process asks the server for 17,632 ranges", "epochs ask for nothing",
+                            "A process costs $0.0071;"}) {
+    EXPECT_NE(bill.text().find(words), std::string::npos) << bill.text();
+  }
+}
+
 }  // namespace
 }  // namespace feedrate::tools

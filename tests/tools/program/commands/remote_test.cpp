@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/io/file.h"
+#include "tests/support/make_jpeg.h"
+#include "tests/support/make_mds.h"
 #include "tests/support/mpirun.h"
 #include "tests/support/range_server.h"
 #include "tests/support/run_program.h"
@@ -300,6 +302,44 @@ TEST_F(CommandsRemote, advise_tells_the_bill) {
   const std::string text = advised({});
   EXPECT_NE(text.find("An epoch asks the server for 40 ranges"), std::string::npos) << text;
   EXPECT_NE(text.find("--request-price"), std::string::npos) << text;
+}
+
+// What it says is what the server is asked for: blocks of each file, and files that come as a whole but once.
+TEST_F(CommandsRemote, the_bill_counts_what_the_server_is_asked_for) {
+  ASSERT_EQ(feedrate({"convert", "dataset", local(), "--to", "webdataset", "--shards", "3", "--out",
+                      (root_ / "tars").string()})
+                .code,
+            exit_done);
+  std::vector<std::vector<testing::MdsRow>> shards(3);
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    const Buffer jpeg = testing::make_jpeg({}, 20, 16, Buffer(20 * 16 * 3, std::byte{9}));
+    shards[i % 3].push_back({{reinterpret_cast<const char*>(jpeg.data()), jpeg.size()}, i});
+  }
+  testing::make_mds(root_ / "mds", shards);
+  for (const auto& [name, requests] : {std::pair("tars", 40), std::pair("mds", 3)}) {
+    const std::string place = server_.url() + "/" + name + "/";
+    const Said said = feedrate({"advise", place, "--target", "10", "--seconds", "0.1", "--json"});
+    ASSERT_EQ(said.code, exit_done) << said.errors;
+    const auto bill = json::parse(said.output).at("bill");
+    EXPECT_EQ(bill.at("requests"), requests) << name;
+    EXPECT_EQ(bill.at("blocks"), 3) << name;
+    EXPECT_EQ(bill.at("at_opening"), std::string(name) == "mds");
+    const auto asked = [&](const std::vector<std::string>& more) {
+      const std::size_t before = server_.requests().size();
+      std::vector<std::string> words{"load", place, "--batch", "4", "--no-digest"};
+      words.insert(words.end(), more.begin(), more.end());
+      EXPECT_EQ(feedrate(words).code, exit_done);
+      const auto all = server_.requests();
+      return std::count_if(
+          all.begin() + static_cast<std::ptrdiff_t>(before), all.end(),
+          [](const ServedRequest& request) {
+            return request.headers.contains("range") &&
+                   (request.path.ends_with(".tar") || request.path.ends_with(".mds"));
+          });
+    };
+    EXPECT_EQ(asked({}), requests) << name;
+    EXPECT_EQ(asked({"--cache-dir", (root_ / "kept").string()}), 3) << name;
+  }
 }
 
 TEST_F(CommandsRemote, advise_tells_what_the_server_permits_devices_that_are_elsewhere) {

@@ -191,13 +191,13 @@ std::vector<BatchMade> batches_of(const Members& of) {
 
 }  // namespace
 
-Event read_event(std::string_view line) {
+ProbeEvent read_event(std::string_view line) {
   const json object = json::parse(line, nullptr, false);
   if (!object.is_object()) return {};
   const Members of(object);
   // A child that measures speaks for the process that it was forked from.
   const std::uint64_t process = of.whole("owner").value_or(of.whole("pid").value_or(0));
-  Event event{process, of.whole("loader").value_or(0), {}};
+  ProbeEvent event{process, of.whole("loader").value_or(0), {}};
   const std::string kind = of.text("event");
   if (kind == "python") event.what = PythonStarted{of.text("version"), of.text("program")};
   if (kind == "hello") {

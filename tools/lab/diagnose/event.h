@@ -131,7 +131,7 @@ struct Trouble {
   std::string what{};
 };
 
-struct Event {
+struct ProbeEvent {
   std::uint64_t process = 0;
   std::uint64_t loader = 0;  // within its process; 0: none
   std::variant<std::monostate, PythonStarted, ProcessSeen, TorchSeen, LoaderMade, EpochBegun,
@@ -142,6 +142,6 @@ struct Event {
 };
 
 /// Of a line that is no event, `what` is empty.
-Event read_event(std::string_view line);
+ProbeEvent read_event(std::string_view line);
 
 }  // namespace feedrate::tools

@@ -55,13 +55,13 @@ void Work::settle() {
   std::ranges::sort(batches, {}, &BatchMade::begin);
 }
 
-LoaderSeen& Seen::loader_of(const Event& event) {
+LoaderSeen& Seen::loader_of(const ProbeEvent& event) {
   LoaderSeen& loader = loaders[{event.process, event.loader}];
   loader.process = event.process;
   return loader;
 }
 
-void Seen::add(const Event& event) {
+void Seen::add(const ProbeEvent& event) {
   const auto last_epoch = [&]() -> Epoch* {
     LoaderSeen& loader = loader_of(event);
     return loader.epochs.empty() ? nullptr : &loader.epochs.back();

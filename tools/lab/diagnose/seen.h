@@ -65,7 +65,7 @@ class Seen {
   /// as a million.
   static constexpr std::size_t max_kept = 50000;
 
-  void add(const Event& event);
+  void add(const ProbeEvent& event);
   /// Assigns what workers said. Once, when all has been added.
   void finish();
 
@@ -83,7 +83,7 @@ class Seen {
     std::uint64_t loader = 0;
     std::optional<std::uint64_t> sweep;
   };
-  LoaderSeen& loader_of(const Event& event);
+  LoaderSeen& loader_of(const ProbeEvent& event);
 
   std::map<std::uint64_t, std::uint32_t> ranks_;
   std::map<std::pair<std::uint64_t, std::string>, std::vector<Iterator>> iterators_;

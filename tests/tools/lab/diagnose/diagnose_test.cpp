@@ -32,7 +32,7 @@ TEST(UnitDiagnoseEvent, what_is_no_event_is_left_out) {
   for (const char* line : {"", "{", "[]", "7", R"({"event":"unheard of"})", R"({"event":7})"}) {
     EXPECT_TRUE(std::holds_alternative<std::monostate>(read_event(line).what)) << line;
   }
-  const Event event = read_event(
+  const ProbeEvent event = read_event(
       R"({"event":"batch","pid":7,"loader":2,"begin":1000000000,"end":"x","cpu":[],"delay":null})");
   EXPECT_EQ(event.process, 7U);
   EXPECT_EQ(event.loader, 2U);
@@ -43,7 +43,7 @@ TEST(UnitDiagnoseEvent, what_is_no_event_is_left_out) {
 }
 
 TEST(UnitDiagnoseEvent, steps_come_in_order_and_some_with_more) {
-  const Event event = read_event(
+  const ProbeEvent event = read_event(
       R"({"event":"steps","pid":7,"loader":2,"light":[3000000000,4000000000,1000000000,1500000000,9],)"
       R"("full":[[2000000000,2500000000,-1,-1,400000000,7000000000,0],[5],["x",1,2,3,4,5,6]]})");
   const auto& steps = std::get<std::vector<StepBegun>>(event.what);
@@ -58,7 +58,7 @@ TEST(UnitDiagnoseEvent, steps_come_in_order_and_some_with_more) {
 }
 
 TEST(UnitDiagnoseEvent, batches_of_a_worker) {
-  const Event event = read_event(
+  const ProbeEvent event = read_event(
       R"({"event":"batches","pid":7,"parent":6,"seed":-1,"light":[1000000000,2000000000],)"
       R"("full":[[3000000000,5000000000,500000000,16,1000000000,2,8000000,3,4096,1024]]})");
   const auto& made = std::get<BatchesMade>(event.what);
@@ -73,14 +73,14 @@ TEST(UnitDiagnoseEvent, batches_of_a_worker) {
 }
 
 TEST(UnitDiagnoseEvent, a_seed_may_be_below_zero) {
-  const Event event = read_event(
+  const ProbeEvent event = read_event(
       R"({"event":"worker","pid":7,"seed":-12,"parent":6,"begin":0,"torch":1500000000})");
   EXPECT_EQ(std::get<WorkerStarted>(event.what).seed, "-12");
   EXPECT_DOUBLE_EQ(std::get<WorkerStarted>(event.what).torch, 1.5);
 }
 
 TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {
-  const Event event = read_event(
+  const ProbeEvent event = read_event(
       R"({"event":"batch","pid":7,"samples":4,"spans":{"a":[1,2],"b":[2000000000,1000000000,3]},"read":[1]})");
   const BatchMade& batch = std::get<BatchesMade>(event.what).batches.at(0);
   ASSERT_EQ(batch.spans.size(), 1U);

@@ -5,6 +5,7 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/io/byte_stream.h"
+#include "formats/io/tar_format.h"
 
 namespace feedrate::formats {
 namespace {
@@ -23,6 +24,12 @@ std::optional<IndexedFile> take_sample_file(std::string_view& line, bool named) 
 bool fits(const IndexedFile& file, const TarEntry& entry) {
   return file.offset == entry.offset && file.size == entry.size &&
          (file.name.empty() || file.name == entry.name);
+}
+
+// The header or the end marker at `at`. A walk that starts there holds them, or a server would send much more.
+Bytes first_blocks(Bytes tar, std::uint64_t at) {
+  const Bytes rest = tar.subspan(std::min<std::uint64_t>(at, tar.size()));
+  return rest.first(std::min<std::size_t>(rest.size(), 2 * tar_block));
 }
 
 }  // namespace
@@ -63,7 +70,9 @@ void TarShard::use_index() {
   try {
     index_file_ = MappedFile(path);
     WdsIndex index = parse_wds_index(as_text(index_file_.bytes()), tar_);
-    TarWalk rest(tar_, index.starts.back());
+    const Bytes end = first_blocks(tar_, index.starts.back());
+    const Held held = hold(end);
+    TarWalk rest(tar_, index.starts.back(), end);
     SampleMember member;
     if (next_member(rest, member)) throw Error(join("does not name ", member.entry.name));
     index_ = std::move(index);
@@ -140,9 +149,11 @@ void TarShard::read(std::uint64_t sample, TarSample& files, Held& held) const {
 
 // True when the member at `at` has that key: lines without names may end within a sample.
 bool TarShard::goes_on(std::string_view key, std::uint64_t at) const {
-  TarWalk walk(tar_, at);
   SampleMember member;
   try {
+    const Bytes next = first_blocks(tar_, at);
+    const Held held = hold(next);
+    TarWalk walk(tar_, at, next);
     return next_member(walk, member) && member.key == key;
   } catch (const Error&) {
     return false;  // reported with the next sample

@@ -10,9 +10,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <random>
+#include <regex>
 
 #include "formats/base/pages.h"
+#include "formats/io/file.h"
 #include "formats/io/late_bytes.h"
 #include "formats/io/mapped_file.h"
 #include "formats/remote/fetcher.h"
@@ -98,6 +101,36 @@ TEST_F(UnitRemote, a_sample_takes_one_request) {
   EXPECT_GE(server_.requests().size() - before, samples);
   EXPECT_LE(server_.requests().size() - before,
             samples + 1);  // behind the last sample comes the first
+}
+
+// An index of DALI's 1.1 names no members: the header behind a sample says where it ends.
+TEST_F(UnitRemote, of_a_tar_beside_its_index_no_more_is_fetched_than_its_samples) {
+  write("webdataset");
+  const fs::path tar = open_dataset(root_ / "set")->place(0).file;
+  const auto bytes = [&] {
+    std::uint64_t sum = 0;
+    for (const ServedRequest& request : server_.requests()) {
+      const auto range = request.headers.find("range");
+      if (range == request.headers.end() || !request.path.ends_with(".tar")) continue;
+      const std::string text = range->second.substr(std::string_view("bytes=").size());
+      sum += std::stoull(text.substr(text.find('-') + 1)) + 1 - std::stoull(text);
+    }
+    return sum;
+  };
+  constexpr std::uint64_t opening = 4096 + 1024;  // what kind of file it is, and the end marker
+  ASSERT_GT(fs::file_size(tar), 20 * opening);
+  const auto named = open_dataset(url());
+  EXPECT_LE(bytes(), opening);
+  const fs::path index = fs::path(tar).replace_extension(".idx");
+  std::string text =
+      std::regex_replace(read_text(index), std::regex(" [^ \n]*[.][^ \n]*(?= |\n)"), "");
+  text.replace(0, text.find(' '), "v1.1");
+  std::ofstream(index) << text;
+  const std::uint64_t before = bytes();
+  const auto unnamed = open_dataset(url());
+  EXPECT_LE(bytes() - before, opening);
+  EXPECT_EQ(digests_of(*unnamed), local());
+  EXPECT_LE(bytes() - before, 4 * opening + fs::file_size(tar) + samples * std::uint64_t{1024});
 }
 
 TEST_F(UnitRemote, what_is_here_is_not_asked_for_again) {

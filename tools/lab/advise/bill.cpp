@@ -69,6 +69,10 @@ std::string Bill::text() const {
         "An epoch asks the server for {}; with a --cache-dir that holds all, for {} and as many "
         "bytes, once. ",
         asked, counted(blocks, "block"));
+    if (opening_requests != 0) {
+      text += fmt::format("To open the dataset, a process asked for {} and {}. ",
+                          counted(opening_requests, "range"), bytes_text(opening_bytes));
+    }
     text += fmt::format("{} images/s need {}/s", quantity(images_per_second),
                         bytes_text(static_cast<std::uint64_t>(bytes_per_second())));
     if (const auto under_way = connections()) {

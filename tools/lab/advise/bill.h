@@ -29,6 +29,9 @@ struct Bill {
   std::uint64_t bytes = 0;     // of the same
   bool at_opening = false;     // files come as a whole and stay in memory: epochs ask for nothing
   std::uint64_t blocks = 0;    // requests in place of them, once, with a cache that holds all
+  std::uint64_t opening_requests =
+      0;                            // measured: of a process, for indices, before its first epoch
+  std::uint64_t opening_bytes = 0;  // of the same
   double images_per_second = 0;
   std::uint64_t images = 0;
   std::optional<double> seconds_per_request{};  // measured

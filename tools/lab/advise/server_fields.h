@@ -21,6 +21,10 @@ void for_each_field(const Bill& bill, const Field& field) {
       "at_opening", bill.at_opening,
       {"whether files come as a whole when a process opens them, so that epochs ask for nothing"});
   field("blocks", bill.blocks, {"requests in place of them, once, with a cache that holds all"});
+  field(
+      "opening_requests", bill.opening_requests,
+      {"measured: of a process when it opens the dataset, for indices and what comes as a whole"});
+  field("opening_bytes", bill.opening_bytes, {"of the same"});
   field("bytes_per_second", bill.bytes_per_second(),
         {"that the predicted rate needs", Unit{"B/s"}, Digits{0}});
   field("seconds_per_request", bill.seconds_per_request,

@@ -152,7 +152,9 @@ Bill bill_of(const AdviseRequest& options, const Dataset& dataset, const Advice&
 }
 
 Advice advise(const AdviseRequest& options) {
+  const RemoteCounts unopened = remote_counts();
   const std::unique_ptr<Dataset> dataset = open_dataset(options.training.data.path);
+  const RemoteCounts opening = remote_counts().since(unopened);
   const Recipe& augment = recipe(options.training.data.recipe);  // before anything is measured
   check_consumer(options);
   const std::optional<DeviceDemand> remote = remote_demand(options);
@@ -196,6 +198,8 @@ Advice advise(const AdviseRequest& options) {
   advice.now = predict(advice.present, advice.consumer);
   if (advice.present.remote) {
     advice.bill = bill_of(options, *dataset, advice, remote_counts().since(before));
+    advice.bill->opening_requests = opening.requests;
+    advice.bill->opening_bytes = opening.bytes;
     if (!remote_settings().cache_dir) note("measuring blocks from the server");
     advice.reading = choose_reading(advice.present, advice.now, advice.consumer, advice.images,
                                     measure_blocks(*dataset, seconds_of_blocks));

@@ -40,6 +40,16 @@ TEST(UnitBill, connections_follow_from_latency_and_rate) {
   EXPECT_NEAR(bill.bytes_per_second(), 2000 * 115'439.7, 1e3);
 }
 
+TEST(UnitBill, what_opening_takes_is_told) {
+  Bill bill = epoch_of_imagenet();
+  EXPECT_EQ(bill.text().find("To open"), std::string::npos);
+  bill.opening_requests = 7;
+  bill.opening_bytes = 5 << 20;
+  EXPECT_NE(bill.text().find("To open the dataset, a process asked for 7 ranges and 5.0 MiB."),
+            std::string::npos)
+      << bill.text();
+}
+
 TEST(UnitBill, files_that_come_as_a_whole_are_paid_for_once_a_process) {
   Bill bill = epoch_of_imagenet();
   bill.requests = 17'632;

@@ -47,6 +47,7 @@ ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
     archive_read_support_filter_bzip2(handle_);
     archive_read_support_filter_xz(handle_);
     archive_read_support_filter_zstd(handle_);
+    archive_read_support_format_empty(handle_);  // content of no bytes is not raw to libarchive
   } else {
     archive_read_support_format_tar(handle_);
     archive_read_support_format_zip(handle_);
@@ -76,6 +77,8 @@ std::string ArchiveHandle::name() const {
   if (name == nullptr) name = archive_entry_pathname_utf8(entry_);
   return name != nullptr ? name : "";
 }
+
+bool ArchiveHandle::filtered() const { return archive_filter_count(handle_) > 1; }
 
 bool ArchiveHandle::single() const { return archive_format(handle_) == ARCHIVE_FORMAT_RAW; }
 

@@ -34,6 +34,7 @@ class ArchiveHandle {
   /// where it cannot be told.
   std::string name() const;
 
+  bool filtered() const;  // what is read is decompressed; known likewise
   bool is_zip() const;  // known once the first header was read
   bool single() const;  // not an archive: the whole stream is one entry
   /// True when the archive marks the end just reached; false when the bytes ran out.

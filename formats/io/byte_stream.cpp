@@ -206,11 +206,15 @@ class FilterStream final : public ByteStream {
       : place_(place),
         source_(std::move(source)),
         handle_(*source_, ArchiveHandle::Reads::filters) {
-    if (!handle_.next_header()) handle_.fail(place_, "cannot be decompressed");
+    empty_ = !handle_.next_header();
+    if (handle_.failed()) handle_.fail(place_, "cannot be decompressed");
+    // libarchive takes a bzip2 of few bytes for something else.
+    if (!handle_.filtered()) fail(place_, "is cut off: it is shorter than any compressed content");
   }
 
  private:
   Bytes fetch() override {
+    if (empty_) return {};
     const std::optional<Bytes> block = handle_.next_block();
     if (!block) handle_.fail(place_, join("after ", position_, " decompressed bytes"));
     position_ += block->size();
@@ -221,6 +225,7 @@ class FilterStream final : public ByteStream {
   std::unique_ptr<ByteStream> source_;
   ArchiveHandle handle_;
   std::uint64_t position_ = 0;
+  bool empty_ = false;
 };
 
 }  // namespace

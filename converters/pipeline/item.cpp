@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/base/error.h"
+#include "formats/base/label_problem.h"
 #include "formats/codecs/jpeg/jpeg.h"
 
 namespace feedrate::converters {
@@ -41,6 +42,8 @@ void Item::take(const Sample& from, std::uint64_t at, bool lasting) {
 }
 
 void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
+  const std::string bad_label = label_problem(sample.label, treatment.classes);
+  if (!bad_label.empty()) throw Error(bad_label);
   if (sample.codec == nullptr) sample.codec = &codec_for(sample.bytes);
   if (sample.shape == Shape{}) sample.shape = sample.codec->shape(sample.bytes);
   const Encoding& encoding = treatment.encoding;

@@ -14,6 +14,7 @@ struct Treatment {
   std::optional<formats::Resize> resize = {};
   Fix fix = Fix::keep;
   bool check = true;  // of what is not decoded
+  std::uint32_t classes = 0;  // that the source states; 0: none
 };
 
 /// Reusable memory for the work of one thread.

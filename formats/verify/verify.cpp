@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "formats/base/error.h"
+#include "formats/base/label_problem.h"
 #include "formats/base/stop.h"
 #include "formats/digests/fingerprint.h"
 #include "formats/verify/checks.h"
@@ -104,16 +105,14 @@ class Verifier {
   }
 
   std::string problem_of(const Sample& sample) const {
-    if (sample.label < 0) return join("the label ", sample.label, " is negative");
-    const auto label = static_cast<std::size_t>(sample.label);
-    if (label >= max_classes) return join("the label ", label, " is not a class number");
     const std::uint64_t classes =
         info_.classes != 0 ? info_.classes : info_.class_names.names.size();
-    if (classes != 0 && label >= classes) {
-      return join("the label ", label, " is not below the ", classes, " classes",
-                  info_.sidecar ? join(" of ", sidecar_name) : "");
+    std::string problem = label_problem(sample.label, classes);
+    if (!problem.empty()) return problem;
+    if (static_cast<std::size_t>(sample.label) >= max_classes) {
+      return join("the label ", sample.label, " is not a class number");
     }
-    std::string problem = label_space_problem(info_, sample);
+    problem = label_space_problem(info_, sample);
     if (!problem.empty() || !info_.sidecar) return problem;
     const Sidecar& sidecar = *info_.sidecar;
     if (sidecar.shape != Shape{} && sample.shape != sidecar.shape) {

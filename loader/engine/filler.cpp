@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/base/label_problem.h"
 #include "formats/base/lost_pages.h"
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/io/late_bytes.h"
@@ -331,10 +332,8 @@ void Filler::replace(const Chunk& chunk, const Fault& fault, const Seats& seats)
 }
 
 void Filler::check_sample(const Sample& sample) const {
-  const std::uint32_t classes = job_.dataset.info().classes;
-  if (classes != 0 && (sample.label < 0 || static_cast<std::uint32_t>(sample.label) >= classes)) {
-    throw Error(join("label ", sample.label, " is not one of the dataset's ", classes, " classes"));
-  }
+  const std::string problem = label_problem(sample.label, job_.dataset.info().classes);
+  if (!problem.empty()) throw Error(problem);
   if (!sample.shape.plausible()) {
     throw Error(join("an image of ", size_text(sample.shape),
                      " pixels is not plausible; is the entry damaged?"));

@@ -1,0 +1,13 @@
+#include "formats/base/label_problem.h"
+
+#include "formats/base/error.h"
+
+namespace feedrate::formats {
+
+std::string label_problem(std::int32_t label, std::uint64_t classes) {
+  if (label < 0) return join("the label ", label, " is negative");
+  if (classes == 0 || static_cast<std::uint64_t>(label) < classes) return {};
+  return join("the label ", label, " is not below the ", classes, " classes");
+}
+
+}  // namespace feedrate::formats

@@ -53,15 +53,25 @@ std::size_t choose_column(std::span<const TableColumn> columns, const ColumnRole
     return std::ranges::find_if(
         columns, [&](const TableColumn& one) { return one.fit >= least && one.name == name; });
   };
+  const auto chosen = [&](const auto column, Fit least) {
+    const auto alike = std::ranges::count_if(columns, [&](const TableColumn& one) {
+      return one.fit >= least && one.name == column->name;
+    });
+    if (alike == 1) return place(column);
+    throw Error(
+        join("has ", alike, " columns of the name '", column->name, "': ", list_of(columns)));
+  };
   const std::string how =
       join("; behind the path, ?", role.name, "=COLUMN names it. It has ", list_of(columns));
   if (!wish.empty()) {
-    if (const auto at = named(wish, Fit::by_name); at != columns.end()) return place(at);
+    if (const auto at = named(wish, Fit::by_name); at != columns.end()) {
+      return chosen(at, Fit::by_name);
+    }
     throw Error(join("has no column '", wish, "' of ", role.what, how));
   }
   for (const Fit least : {Fit::yes, Fit::by_name}) {
     for (const std::string_view usual : role.usual) {
-      if (const auto at = named(usual, least); at != columns.end()) return place(at);
+      if (const auto at = named(usual, least); at != columns.end()) return chosen(at, least);
     }
   }
   // A column of numbers beside a label of another kind would be taken for it.

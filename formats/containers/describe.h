@@ -1,7 +1,6 @@
 #pragma once
 // What all containers do alike to describe a dataset that they have opened.
 
-#include <algorithm>
 #include <exception>
 
 #include "formats/base/error.h"
@@ -10,14 +9,18 @@
 namespace feedrate::formats {
 namespace detail {
 
-/// The first of the first few samples that can be read: a damaged sample, even the very first, must
-/// not make the others unreadable. Throws the first sample's Error when all are damaged.
+/// The first that can be read of some samples, at the beginning and then all over the dataset: damage,
+/// even of the very first, must not make the others unreadable. Throws the first sample's Error when all
+/// are damaged.
 inline Sample first_readable(const Dataset& dataset, Scratch& scratch) {
-  constexpr std::uint64_t max_tries = 16;
+  constexpr std::uint64_t tries = 16;  // of each
+  const std::uint64_t size = dataset.size();
   std::exception_ptr fault;
-  for (std::uint64_t i = 0; i < std::min(max_tries, dataset.size()); ++i) {
+  for (std::uint64_t i = 0; i < 2 * tries; ++i) {
+    const std::uint64_t index = i < tries ? i : size - 1 - (i - tries) * (size / tries);
+    if (index >= size) continue;
     try {
-      return dataset.read(i, scratch);
+      return dataset.read(index, scratch);
     } catch (const Error&) {
       if (!fault) fault = std::current_exception();
     }

@@ -5,7 +5,7 @@
 namespace feedrate::formats {
 
 std::int32_t TextClasses::add(std::string_view text) {
-  if (text.empty()) throw Error("the label is empty text");
+  if (text.empty()) throw Error(std::string(empty_text_label));
   if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
   if (numbers_.size() == max_text_classes) {
     throw Error(join("has more than ", max_text_classes, " different texts as labels, such as '",
@@ -24,7 +24,7 @@ void TextClasses::number() {
 }
 
 std::int32_t TextClasses::label(std::string_view text) const {
-  if (text.empty()) throw Error("the label is empty text");
+  if (text.empty()) throw Error(std::string(empty_text_label));
   const auto found = numbers_.find(text);
   if (found == numbers_.end()) {
     throw Error(join("the label '", text.substr(0, 40), "' was not there when it was opened"));

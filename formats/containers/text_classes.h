@@ -18,6 +18,9 @@ namespace feedrate::formats {
 /// As many as `verify` and conversions count.
 inline constexpr std::size_t max_text_classes = std::size_t{1} << 20;
 
+/// What is wrong with a label of no bytes.
+inline constexpr std::string_view empty_text_label = "the label is empty text";
+
 /// One thread adds; once they are numbered, any thread may ask.
 class TextClasses {
  public:

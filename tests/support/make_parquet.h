@@ -18,14 +18,20 @@ struct ParquetRow {
   std::int64_t label = 0;
   std::string name = {};
   std::optional<std::string> text = {};  // in place of the label
+  bool labelled = true;                  // else the number is missing
 };
 
 struct ParquetWays {
-  std::int32_t codec = 0;       // 1: Snappy, in literals alone; others are only stated
+  std::int32_t codec =
+      0;  // 1: Snappy, in literals alone; 6: zstd, likewise; others are only stated
   bool second_version = false;  // of data pages
   bool dictionary = false;
   bool wide_labels = true;  // 64 bits
   bool text_labels = false;
+  bool optional_labels = false;     // of numbers
+  bool encrypted_labels = false;    // as the footer states
+  std::int32_t label_meaning = -1;  // the older number; 11 to 14 are unsigned
+  bool newer_meaning = false;       // the same as a record, of whole numbers
   bool checksums = false;
   std::size_t rows_a_group = 3;
   std::size_t rows_a_page = 2;
@@ -98,6 +104,18 @@ inline Buffer snappy_of(Bytes content) {
     packed.push_back(static_cast<std::byte>((some.size() - 1) << 2));
     append(packed, some);
   }
+  return packed;
+}
+
+/// A frame of one block, stored as it is.
+inline Buffer zstd_of(Bytes content) {
+  Buffer packed;
+  append_le(packed, std::uint32_t{0xfd2f'b528});
+  packed.push_back(std::byte{0xa0});  // the size follows in 32 bits
+  append_le(packed, static_cast<std::uint32_t>(content.size()));
+  const auto block = static_cast<std::uint32_t>(content.size() << 3 | 1);
+  for (int i = 0; i < 3; ++i) packed.push_back(static_cast<std::byte>(block >> (8 * i)));
+  append(packed, content);
   return packed;
 }
 
@@ -232,7 +250,9 @@ class ParquetMaker {
   template <class Kind>
   void page(std::int64_t type, const Buffer& first, const Buffer& content, const Kind& kind) {
     Buffer stored = first;
-    append(stored, ways_.codec == 1 ? snappy_of(content) : content);
+    append(stored, ways_.codec == 1   ? snappy_of(content)
+                   : ways_.codec == 6 ? zstd_of(content)
+                                      : content);
     ThriftWriter head;
     head.record(0, [&] {
       head.number(1, type);
@@ -269,6 +289,7 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
     }
     return plain;
   };
+  const unsigned optional_labels = ways.text_labels || ways.optional_labels ? 1 : 0;
   std::vector<std::vector<detail::WrittenChunk>> groups;
   for (std::size_t at = 0; at < rows.size(); at += ways.rows_a_group) {
     std::vector<detail::PlainValue> images, names, labels, numbers;
@@ -280,25 +301,32 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
       const auto as_text = [&] {
         return row.text ? detail::PlainValue(text(*row.text)) : std::nullopt;
       };
-      labels.push_back(ways.text_labels ? as_text() : numbers.back());
+      labels.push_back(ways.text_labels ? as_text()
+                       : row.labelled   ? detail::PlainValue(numbers.back())
+                                        : std::nullopt);
     }
     auto& chunks = groups.emplace_back();
     chunks.push_back(maker.chunk(images, 2));
     chunks.push_back(maker.chunk(names, 2));
-    chunks.push_back(maker.chunk(labels, ways.text_labels ? 1 : 0));
+    chunks.push_back(maker.chunk(labels, optional_labels));
     if (!ways.more.empty()) chunks.push_back(maker.chunk(numbers, 0));
   }
   detail::ThriftWriter out;
   const std::int64_t number_type = ways.wide_labels ? 2 : 1;
   const std::int64_t label_type = ways.text_labels ? 6 : number_type;
   const auto element = [&](std::string_view name, std::int64_t type, std::int64_t repetition,
-                           std::int64_t children, bool is_text) {
+                           std::int64_t children, bool is_text, std::int32_t meaning = -1) {
     out.record(0, [&] {
       if (type >= 0) out.number(1, type);
       if (repetition >= 0) out.number(3, repetition);
       out.text(4, name);
       if (children != 0) out.number(5, children);
       if (is_text) out.number(6, 0);
+      if (meaning >= 0 && !ways.newer_meaning) out.number(6, meaning);
+      if (meaning >= 0 && ways.newer_meaning) {
+        out.record(
+            10, [&] { out.record(10, [&] { out.yes_or_no(2, meaning < 11 || meaning > 14); }); });
+      }
     });
   };
   out.record(0, [&] {
@@ -308,7 +336,8 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
     element(ways.image, -1, 1, 2, false);
     element("bytes", 6, 1, 0, false);
     element("path", 6, 1, 0, true);
-    element(ways.label, label_type, ways.text_labels ? 1 : 0, 0, ways.text_labels);
+    element(ways.label, label_type, optional_labels, 0, ways.text_labels,
+            ways.text_labels ? -1 : ways.label_meaning);
     if (!ways.more.empty()) element(ways.more, number_type, 0, 0, false);
     out.number(3, static_cast<std::int64_t>(rows.size()), true);
     out.list(4, groups.size(), 12);
@@ -332,6 +361,7 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
               if (ways.dictionary)
                 out.number(11, static_cast<std::int64_t>(chunks[c].dictionary), true);
             });
+            if (c == 2 && ways.encrypted_labels) out.record(8, [&] { out.record(1, [] {}); });
           });
         }
         out.number(2, 0, true);

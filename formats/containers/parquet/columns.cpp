@@ -11,31 +11,40 @@ namespace {
 constexpr std::string_view type_names[] = {"boolean", "int32",  "int64", "int96",
                                            "float",   "double", "bytes", "bytes of one length"};
 
+constexpr std::string_view meaning_names[] = {"",        "unsigned", "text", "JSON",
+                                              "decimal", "date",     "time", "timestamp"};
+
+std::string_view kind_of(const ParquetColumn& column) {
+  const std::string_view meaning = meaning_names[static_cast<std::size_t>(column.meaning)];
+  if (column.repeated) return "a list";
+  return meaning.empty() ? type_names[static_cast<std::size_t>(column.type)] : meaning;
+}
+
 // An image's bytes: a column, or the member "bytes" of a struct, as Hugging Face's Image has it.
 Fit as_image(const ParquetColumn& column) {
-  if (column.type != ParquetType::bytes || column.repeated || column.is_text) return Fit::no;
+  const bool plain = column.meaning == ParquetMeaning::as_stored;
+  if (column.type != ParquetType::bytes || column.repeated || !plain) return Fit::no;
   const bool is_member = column.path.size() == 2 && column.path[1] == "bytes";
   return column.path.size() == 1 || is_member ? Fit::yes : Fit::no;
 }
 
 bool holds_text(const ParquetColumn& column) {
-  return column.type == ParquetType::bytes && column.is_text;
+  return column.type == ParquetType::bytes && column.is_text();
 }
 
 Fit as_label(const ParquetColumn& column) {
   if (column.repeated || column.path.size() != 1) return Fit::no;
-  const bool number = column.type == ParquetType::int32 || column.type == ParquetType::int64;
+  const bool number =
+      (column.type == ParquetType::int32 || column.type == ParquetType::int64) &&
+      (column.meaning == ParquetMeaning::as_stored || column.meaning == ParquetMeaning::natural);
   return number ? Fit::yes : holds_text(column) ? Fit::by_name : Fit::no;
 }
 
 std::vector<TableColumn> table_of(const ParquetFooter& footer, Fit (*fit)(const ParquetColumn&)) {
   std::vector<TableColumn> columns;
   for (const ParquetColumn& column : footer.columns) {
-    const std::string_view type = column.repeated ? "a list"
-                                  : column.is_text
-                                      ? "text"
-                                      : type_names[static_cast<std::size_t>(column.type)];
-    columns.push_back({column.path.front(), join(column.name(), " (", type, ")"), fit(column)});
+    const std::string shown = join(column.name(), " (", kind_of(column), ")");
+    columns.push_back({column.path.front(), shown, fit(column)});
   }
   return columns;
 }

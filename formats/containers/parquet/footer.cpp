@@ -20,7 +20,7 @@ struct Element {
   ParquetType type = ParquetType::boolean;
   std::int64_t repetition = 0;  // required, optional, repeated
   std::uint64_t children = 0;
-  bool is_text = false;
+  ParquetMeaning meaning = ParquetMeaning::as_stored;
 };
 
 std::uint64_t count_of(std::int64_t value, std::string_view what) {
@@ -33,6 +33,36 @@ ParquetType type_of(std::int64_t value) {
     throw Error(join("the footer has a column of the unknown type ", value));
   }
   return static_cast<ParquetType>(value);
+}
+
+/// The older way to say what a value means: a number.
+ParquetMeaning meaning_of(std::int64_t converted) {
+  using enum ParquetMeaning;
+  constexpr ParquetMeaning meanings[] = {text,      as_stored, as_stored, as_stored, text,
+                                         decimal,   date,      time,      time,      timestamp,
+                                         timestamp, natural,   natural,   natural,   natural};
+  constexpr std::int64_t as_json = 19, as_bson = 20;
+  if (converted >= 0 && converted < std::ssize(meanings)) return meanings[converted];
+  return converted == as_json || converted == as_bson ? json : as_stored;
+}
+
+/// The newer one: a record with one field, whose number is the kind.
+ParquetMeaning read_meaning(ThriftReader& in) {
+  using enum ParquetMeaning;
+  constexpr ParquetMeaning meanings[] = {as_stored, text, as_stored, as_stored, text,
+                                         decimal,   date, time,      timestamp};
+  constexpr std::int32_t whole = 10, as_json = 12, as_bson = 13;
+  ParquetMeaning found = as_stored;
+  in.record([&](std::int32_t kind, Type type) {
+    if (kind >= 0 && kind < std::ssize(meanings)) found = meanings[kind];
+    if (kind == as_json || kind == as_bson) found = json;
+    if (kind != whole || type != Type::record) return in.skip(type);
+    in.record([&](std::int32_t field, Type of) {
+      if (field != 2) return in.skip(of);  // 1: the number of bits
+      found = in.yes_or_no(of) ? as_stored : natural;
+    });
+  });
+  return found;
 }
 
 Element read_element(ThriftReader& in) {
@@ -51,14 +81,11 @@ Element read_element(ThriftReader& in) {
       case 5:
         element.children = count_of(in.integer(type), "members of a column");
         break;
-      case 6:  // the older way to say what a value means; 0: UTF-8
-        element.is_text |= in.integer(type) == 0;
+      case 6:
+        element.meaning = meaning_of(in.integer(type));
         break;
-      case 10:  // the newer one: a record with one field, 1 for text
-        in.record([&](std::int32_t meaning, Type of) {
-          element.is_text |= meaning == 1;
-          in.skip(of);
-        });
+      case 10:  // behind the older one, which it agrees with or says more than
+        element.meaning = read_meaning(in);
         break;
       default:
         in.skip(type);
@@ -94,7 +121,7 @@ class Schema {
     within.repeated |= element.repetition == 2;
     if (element.children == 0) {
       within.type = element.type;
-      within.is_text = element.is_text;
+      within.meaning = element.meaning;
       columns.push_back(std::move(within));
       return;
     }
@@ -142,8 +169,9 @@ ParquetChunk read_chunk_facts(ThriftReader& in) {
 
 ParquetChunk read_chunk(ThriftReader& in) {
   ParquetChunk chunk;
-  bool elsewhere = false, described = false;
+  bool elsewhere = false, described = false, encrypted = false;
   in.record([&](std::int32_t field, Type type) {
+    encrypted |= field == 8;  // how: with which key
     if (field == 1) {
       elsewhere = !in.text(type).empty();
     } else if (field == 3 && type == Type::record) {
@@ -153,9 +181,11 @@ ParquetChunk read_chunk(ThriftReader& in) {
       in.skip(type);
     }
   });
-  if (!described)
+  if (!described && !encrypted) {
     throw Error("the footer does not describe a column of a row group; is it encrypted?");
+  }
   chunk.elsewhere = elsewhere;
+  chunk.encrypted = encrypted;
   return chunk;
 }
 
@@ -201,6 +231,7 @@ void check(const ParquetFooter& footer) {
       const auto refuse = [&](const auto&... what) {
         throw Error(join("row group ", g, ", column ", footer.columns[c].name(), ": ", what...));
       };
+      if (chunk.encrypted) continue;  // whoever needs it refuses it
       if (chunk.elsewhere) refuse("lies in another file, which Feedrate does not read");
       if (chunk.type != footer.columns[c].type) refuse("is not of the schema's type");
       if (!footer.columns[c].repeated && chunk.values != group.rows) {

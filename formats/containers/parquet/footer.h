@@ -21,15 +21,28 @@ enum class ParquetType : std::int32_t {
   fixed_bytes,
 };
 
+/// What the schema says that a column's values mean, as far as it matters for images and labels.
+enum class ParquetMeaning : std::uint8_t {
+  as_stored,
+  natural,  // whole numbers from 0: all bits count
+  text,     // bytes in UTF-8
+  json,
+  decimal,
+  date,
+  time,
+  timestamp,
+};
+
 /// A column with values; structs have none, but their members have.
 struct ParquetColumn {
   std::vector<std::string> path;  // "image", "bytes"
   ParquetType type = ParquetType::boolean;
-  bool is_text = false;        // bytes that are said to be UTF-8
+  ParquetMeaning meaning = ParquetMeaning::as_stored;
   std::uint32_t optional = 0;  // levels at which a value may be missing: itself, its structs
   bool repeated = false;       // a list's
 
   std::string name() const;  // "image.bytes"
+  bool is_text() const { return meaning == ParquetMeaning::text; }
 };
 
 /// The values of a column in a row group.
@@ -41,6 +54,7 @@ struct ParquetChunk {
   std::uint64_t size = 0;   // of all its pages
   std::uint64_t unpacked = 0;
   bool elsewhere = false;  // in another file
+  bool encrypted = false;  // then nothing else need be true
 };
 
 struct ParquetRowGroup {

@@ -28,6 +28,22 @@ constexpr std::size_t max_openers = 16;  // threads, which mostly wait
 /// Memory for images that are compressed once more, in bytes.
 constexpr std::uint64_t max_unpacked = std::uint64_t{1} << 30;
 
+struct RowPlace {
+  const ParquetFile* file;
+  std::uint64_t row;
+};
+
+/// What read() returns; its Error, with the sample's place in front.
+template <class Read>
+auto placed(std::uint64_t index, const RowPlace& place, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    fail(place.file->path(), "sample ", index, " (row ", place.row, ", byte ",
+         place.file->offset(place.row), "): ", error.what());
+  }
+}
+
 class ParquetDataset final : public Dataset {
  public:
   ParquetDataset(const fs::path& path, const ColumnWishes& wishes) {
@@ -39,7 +55,7 @@ class ParquetDataset final : public Dataset {
     if (info_.size == 0) fail(path, "holds no rows");
     Scratch scratch;
     complete_info(info_, *this, [&] {
-      const Place first = place_of(0);  // a shard may be empty
+      const RowPlace first = place_of(0);  // a shard may be empty
       return first.file->image(first.row, scratch.bytes, pages_);
     });
     const bool stated = !info_.class_names.names.empty() && !text_labels_;
@@ -49,8 +65,8 @@ class ParquetDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    const Place place = place_of(index);
-    try {
+    const RowPlace place = place_of(index);
+    return placed(index, place, [&] {
       Sample sample;
       sample.bytes = place.file->image(place.row, scratch.bytes, pages_);
       sample.codec = &codec_for(sample.bytes);
@@ -58,36 +74,33 @@ class ParquetDataset final : public Dataset {
       sample.label = place.file->label(place.row);
       sample.name = place.file->name(place.row);
       return sample;
-    } catch (const Error& error) {
-      fail(place.file->path(), "sample ", index, " (row ", place.row, ", byte ",
-           place.file->offset(place.row), "): ", error.what());
-    }
+    });
   }
 
   std::int32_t label(std::uint64_t index, Scratch&) const override {
-    const Place place = place_of(index);
-    return place.file->label(place.row);
+    const RowPlace place = place_of(index);
+    return placed(index, place, [&] { return place.file->label(place.row); });
   }
 
   bool look_ahead(std::uint64_t index) const override {
-    const Place place = place_of(index);
+    const RowPlace place = place_of(index);
     return place.file->look_ahead(place.row);
   }
 
   void prefetch(std::span<const std::uint64_t> indices) const override {
     for (const std::uint64_t index : indices) {
-      const Place place = place_of(index);
+      const RowPlace place = place_of(index);
       place.file->prefetch(place.row);
     }
   }
 
   SamplePlace place(std::uint64_t index) const override {
-    const Place at = place_of(index);
+    const RowPlace at = place_of(index);
     return {at.file->path(), at.file->offset(at.row)};
   }
 
   Bytes details(std::uint64_t index, Scratch&) const override {
-    const Place place = place_of(index);
+    const RowPlace place = place_of(index);
     return as_bytes(place.file->name(place.row));
   }
 
@@ -118,7 +131,7 @@ class ParquetDataset final : public Dataset {
              info_.files.front().filename(), columns.text_labels ? " text" : " numbers");
       }
     }
-    classes_ = parquet_classes(footers.front().footer, footers.front().columns);
+    find_classes(footers);
     text_labels_ = footers.front().columns.text_labels;
     files_.resize(footers.size());
     const std::size_t threads = std::min(files_.size(), max_openers);
@@ -129,6 +142,27 @@ class ParquetDataset final : public Dataset {
             }
           });
     if (text_labels_) number_labels();
+  }
+
+  // Of numbered labels. Shards may leave the names to others, but not contradict them.
+  void find_classes(std::span<const OpenParquet> files) {
+    const OpenParquet* stating = nullptr;
+    for (const OpenParquet& file : files) {
+      const ClassNames own = parquet_classes(file.footer, file.columns);
+      if (own.names.empty()) continue;
+      if (stating == nullptr) {
+        stating = &file;
+        classes_ = own;
+      } else if (own.names != classes_.names) {
+        const std::size_t at = static_cast<std::size_t>(
+            std::ranges::mismatch(own.names, classes_.names).in1 - own.names.begin());
+        const auto name = [at](const ClassNames& classes) {
+          return at < classes.names.size() ? join("'", classes.names[at], "'") : "none";
+        };
+        fail(file.path, "names class ", at, " ", name(own), ", but ", stating->path.filename(), " ",
+             name(classes_));
+      }
+    }
   }
 
   void number_labels() {
@@ -143,12 +177,7 @@ class ParquetDataset final : public Dataset {
     classes_ = texts.names();
   }
 
-  struct Place {
-    const ParquetFile* file;
-    std::uint64_t row;
-  };
-
-  Place place_of(std::uint64_t index) const {
+  RowPlace place_of(std::uint64_t index) const {
     assert(index < size());
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
     const auto file = static_cast<std::size_t>(end - ends_.begin());

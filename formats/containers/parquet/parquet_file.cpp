@@ -61,7 +61,7 @@ Bytes ParquetFile::kept(const ParquetPage& page) {
   const Bytes content = unpacked_parquet_page(page, memory);
   if (page.codec == 0) return content;
   check_parquet_page(page);
-  unpacked_.push_back(std::move(memory));
+  unpacked_.push_back({std::move(memory), page.offset});
   return content;
 }
 
@@ -75,6 +75,7 @@ void ParquetFile::each_page(const Column& column, const OnPage& page, bool unpac
     };
     dictionaries_.emplace_back();
     try {
+      if (chunk.encrypted) throw Error("is encrypted, which Feedrate does not read");
       each_parquet_page(file_.bytes(), chunk, [&](const ParquetPage& each) {
         try {
           if (each.crc) with_checksums_.push_back(each);
@@ -97,22 +98,16 @@ void ParquetFile::each_page(const Column& column, const OnPage& page, bool unpac
 
 void ParquetFile::read_images(const Column& column, bool unpacks) {
   images_.reserve(column.footer.rows);
-  const ParquetSink sink{
-      .bytes =
-          [this](Bytes value) {
-            images_.push_back({value.data(), static_cast<std::uint32_t>(value.size()), in_memory});
-          },
-      .integer = {},
-      .missing =
-          [this] {
-            images_.push_back({nullptr, 0, missing});
-          }};
   const OnPage on_page = [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
-    if (page.codec == 0 || unpacks) {
-      read_parquet_values(page, kept(page), column.facts(), dictionary, sink);
-    } else {
-      add_packed_values(page);
-    }
+    if (page.codec != 0 && !unpacks) return add_packed_values(page);
+    const ParquetSink sink{.bytes =
+                               [this](Bytes value) {
+                                 const auto size = static_cast<std::uint32_t>(value.size());
+                                 images_.push_back({value.data(), size, in_memory});
+                               },
+                           .integer = {},
+                           .missing = [&] { add_missing_image(page); }};
+    read_parquet_values(page, kept(page), column.facts(), dictionary, sink);
   };
   each_page(column, on_page, unpacks);
 }
@@ -134,40 +129,64 @@ void ParquetFile::add_packed_values(const ParquetPage& page) {
   read_parquet_values(page, unpacked_parquet_page(page, memory), image_column_, {},
                       {.bytes = {},
                        .integer = {},
-                       .missing =
-                           [this] {
-                             images_.push_back({nullptr, 0, missing});
-                           },
+                       .missing = [&] { add_missing_image(page); },
                        .entry =
                            [&](std::uint32_t entry) {
                              images_.push_back({nullptr, entry, number});
                            }});
 }
 
+void ParquetFile::add_missing_image(const ParquetPage& page) {
+  images_.push_back({page.stored.data(), 0, missing});
+}
+
+// A bad label is the fault of its sample, not of the others.
+void ParquetFile::add_bad_label(std::string_view problem) {
+  bad_labels_.push_back({labels_.size(), problem, std::nullopt, false});
+  labels_.push_back(no_label);
+}
+
+void ParquetFile::add_label(std::int64_t value, bool is_natural) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (value > no_label && value <= most && (value >= 0 || !is_natural)) {
+    labels_.push_back(static_cast<std::int32_t>(value));
+    return;
+  }
+  add_bad_label("the label is ");
+  bad_labels_.back().value = value;
+  bad_labels_.back().is_natural = is_natural;
+}
+
 void ParquetFile::add_text_label(std::string_view text) {
-  if (text.empty()) throw Error(join("has an empty label in row ", labels_.size()));
+  if (text.empty()) return add_bad_label(empty_text_label);
   labels_.push_back(texts_.add(text));
+}
+
+std::int32_t ParquetFile::label(std::uint64_t row) const {
+  if (labels_[row] != no_label) return labels_[row];
+  const auto bad = std::ranges::lower_bound(bad_labels_, row, {}, &BadLabel::row);
+  if (!bad->value) throw Error(std::string(bad->problem));
+  if (bad->is_natural) throw Error(join(bad->problem, static_cast<std::uint64_t>(*bad->value)));
+  throw Error(join(bad->problem, *bad->value));
 }
 
 void ParquetFile::number_labels(const TextClasses& classes) {
   if (texts_.count() == 0) return;
   const std::vector<std::int32_t> numbers = classes.labels_of(texts_);
-  for (std::int32_t& label : labels_) label = numbers[static_cast<std::size_t>(label)];
+  for (std::int32_t& label : labels_) {
+    if (label != no_label) label = numbers[static_cast<std::size_t>(label)];
+  }
 }
 
 void ParquetFile::read_labels(const Column& column) {
   labels_.reserve(column.footer.rows);
+  const bool natural = column.facts().meaning == ParquetMeaning::natural;
+  const bool narrow = natural && column.facts().type == ParquetType::int32;
   const ParquetSink sink{
       .bytes = [this](Bytes value) { add_text_label(as_text(value)); },
       .integer =
-          [this](std::int64_t value) {
-            if (value < std::numeric_limits<std::int32_t>::min() ||
-                value > std::numeric_limits<std::int32_t>::max()) {
-              throw Error(join("has the label ", value, " in row ", labels_.size()));
-            }
-            labels_.push_back(static_cast<std::int32_t>(value));
-          },
-      .missing = [this] { throw Error(join("has no label in row ", labels_.size())); }};
+          [&](std::int64_t value) { add_label(narrow ? value & 0xffff'ffff : value, natural); },
+      .missing = [this] { add_bad_label("the label is missing (null)"); }};
   Buffer memory;
   each_page(column, [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
     check_parquet_page(page);
@@ -199,10 +218,18 @@ std::string_view ParquetFile::name(std::uint64_t row) const {
   return std::string_view(names_).substr(begin, name_ends_[row] - begin);
 }
 
+void ParquetFile::refuse_missing(std::uint64_t row) const {
+  const std::string_view path = name(row);
+  throw Error(join("the image is missing (null)",
+                   path.empty() ? ""
+                                : join("; the file has only its path, '", path,
+                                       "', and Feedrate reads images that are in the file")));
+}
+
 Bytes ParquetFile::image(std::uint64_t row, Buffer& memory, ParquetPageCache& pages) const {
   const Place& place = images_[row];
   if (place.page == in_memory) return {place.data, place.size};
-  if (place.page == missing) throw Error("the image is missing (null)");
+  if (place.page == missing) refuse_missing(row);
   const ParquetPage& from = packed_[place.page];
   const auto unpack = [&](ParquetPageCache::Page& page) {
     const Bytes content = unpacked_parquet_page(from, page.memory);
@@ -220,7 +247,7 @@ Bytes ParquetFile::image(std::uint64_t row, Buffer& memory, ParquetPageCache& pa
   if (place.size >= page->values.size()) {
     throw Error(join("names entry ", place.size, " of a dictionary of ", page->values.size()));
   }
-  if (!page->values[place.size]) throw Error("the image is missing (null)");
+  if (!page->values[place.size]) refuse_missing(row);
   const Bytes found = *page->values[place.size];
   // A copy: others may push the page out while this image is being decoded.
   const MutableBytes image = grown(memory, found.size());
@@ -228,19 +255,26 @@ Bytes ParquetFile::image(std::uint64_t row, Buffer& memory, ParquetPageCache& pa
   return image;
 }
 
+bool ParquetFile::is_inside(Bytes memory, const std::byte* data) {
+  return !memory.empty() && data >= memory.data() && data < memory.data() + memory.size();
+}
+
 std::uint64_t ParquetFile::offset(std::uint64_t row) const {
   const Place& place = images_[row];
   if (place.page < missing) return packed_[place.page].offset;
   const Bytes file = file_.bytes();
-  const bool inside = place.data >= file.data() && place.data < file.data() + file.size();
-  return inside ? static_cast<std::uint64_t>(place.data - file.data()) : 0;
+  if (is_inside(file, place.data)) return static_cast<std::uint64_t>(place.data - file.data());
+  for (const Unpacked& page : unpacked_) {
+    if (is_inside(page.memory, place.data)) return page.offset;
+  }
+  return 0;
 }
 
 bool ParquetFile::look_ahead(std::uint64_t row) const {
   const Place& place = images_[row];
   if (place.page < missing) {
     file_.look_ahead(packed_[place.page].stored);
-  } else if (offset(row) != 0) {
+  } else if (is_inside(file_.bytes(), place.data)) {
     file_.look_ahead({place.data, place.size});
   }
   return true;

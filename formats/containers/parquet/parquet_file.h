@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -38,7 +39,8 @@ class ParquetFile {
 
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t rows() const { return labels_.size(); }
-  std::int32_t label(std::uint64_t row) const { return labels_[row]; }
+  /// Throws Error, without naming the file, where the row has no label that can be one.
+  std::int32_t label(std::uint64_t row) const;
   /// The different texts of the label column; none where labels are numbers. Until number_labels()
   /// is called, label() numbers them in the order in which they came.
   const TextClasses& texts() const { return texts_; }
@@ -61,17 +63,34 @@ class ParquetFile {
  private:
   /// An image: its bytes, or where they are once the page is unpacked.
   struct Place {
-    const std::byte* data = nullptr;  // null: in a page that is packed, or missing
+    const std::byte* data = nullptr;  // null: in a page that is packed; of a missing one, its page
     std::uint32_t size = 0;  // or the value's number in that page, which may be a dictionary
     std::uint32_t page = in_memory;  // of packed_
   };
   static constexpr std::uint32_t in_memory = ~std::uint32_t{0}, missing = in_memory - 1;
 
+  struct BadLabel {
+    std::uint64_t row = 0;
+    std::string_view problem;           // a literal
+    std::optional<std::int64_t> value;  // which is said behind it
+    bool is_natural = false;            // of `value`
+  };
+  /// A page that was unpacked, for as long as the file is open.
+  struct Unpacked {
+    Buffer memory;
+    std::uint64_t offset = 0;  // of the page in the file
+  };
+
   struct Column;
 
   void read_images(const Column& column, bool unpacks);
   void read_labels(const Column& column);
+  void add_label(std::int64_t value, bool is_natural);
   void add_text_label(std::string_view text);
+  void add_bad_label(std::string_view problem);
+  void add_missing_image(const ParquetPage& page);
+  [[noreturn]] void refuse_missing(std::uint64_t row) const;
+  static bool is_inside(Bytes memory, const std::byte* data);
   void read_names(const Column& column);
   using OnPage = std::function<void(const ParquetPage&, const ParquetDictionary&)>;
   void each_page(const Column& column, const OnPage& page, bool unpacks = true);
@@ -82,11 +101,13 @@ class ParquetFile {
   MappedFile file_;
   ParquetColumn image_column_;
   std::vector<Place> images_;
-  std::vector<std::int32_t> labels_;
+  static constexpr std::int32_t no_label = std::numeric_limits<std::int32_t>::min();
+  std::vector<std::int32_t> labels_;  // no_label where bad_labels_ has the row
+  std::vector<BadLabel> bad_labels_;  // by row
   TextClasses texts_;  // of labels
   std::string names_;
   std::vector<std::uint64_t> name_ends_;  // in names_, by row; empty where there are none
-  std::vector<Buffer> unpacked_;          // pages
+  std::vector<Unpacked> unpacked_;
   std::vector<ParquetPage> packed_;       // dictionaries too
   std::vector<ParquetDictionary> dictionaries_;
   std::vector<ParquetPage> with_checksums_;

@@ -69,7 +69,7 @@ class UnitParquet : public ::testing::Test {
 
 TEST_F(UnitParquet, every_way_to_write_a_row_gives_the_same_sample) {
   const std::vector<ParquetRow> all = rows(11);
-  for (const std::int32_t codec : {0, 1}) {
+  for (const std::int32_t codec : {0, 1, 6}) {
     for (const bool second : {false, true}) {
       for (const bool dictionary : {false, true}) {
         for (const bool wide : {false, true}) {
@@ -88,6 +88,37 @@ TEST_F(UnitParquet, every_way_to_write_a_row_gives_the_same_sample) {
       }
     }
   }
+}
+
+// A dictionary without entries has no bytes, compressed or not.
+TEST_F(UnitParquet, no_image_needs_a_name) {
+  std::vector<ParquetRow> all = rows(4);
+  for (ParquetRow& row : all) row.name.clear();
+  for (const std::int32_t codec : {0, 1, 6}) {
+    for (const bool second : {false, true}) {
+      const ParquetWays ways{.codec = codec, .second_version = second, .dictionary = true};
+      EXPECT_EQ(samples_in(write(make_parquet(all, ways))), expected(all)) << codec << second;
+    }
+  }
+}
+
+TEST_F(UnitParquet, any_shard_may_name_the_classes_and_none_may_contradict) {
+  const std::string names(three_classes);
+  write(make_parquet(rows(3)), "set/train-00000-of-00003.parquet");
+  write(make_parquet(rows(3), {.features = names}), "set/train-00001-of-00003.parquet");
+  write(make_parquet(rows(3)), "set/train-00002-of-00003.parquet");
+  EXPECT_EQ(open_dataset(temporary_ / "set")->info().class_names.names,
+            (Lines{"ant", "bee", "cat"}));
+  std::string others = names;
+  others.replace(others.find("bee"), 3, "bug");
+  write(make_parquet(rows(3), {.features = others}), "set/train-00002-of-00003.parquet");
+  expect_error(
+      [&] { open_dataset(temporary_ / "set"); },
+      {"train-00002-of-00003.parquet: names class 1 'bug'", "train-00001-of-00003.parquet 'bee'"});
+  const std::string fewer =
+      R"({"info": {"features": {"label": {"names": ["ant"], "_type": "ClassLabel"}}}})";
+  write(make_parquet(rows(3), {.features = fewer}), "set/train-00002-of-00003.parquet");
+  expect_error([&] { open_dataset(temporary_ / "set"); }, {"names class 1 none", "'bee'"});
 }
 
 TEST_F(UnitParquet, a_dataset_knows_its_classes_and_where_its_images_lie) {
@@ -208,7 +239,52 @@ TEST_F(UnitParquet, a_missing_image_spoils_no_other) {
     for (const std::uint64_t i : {0U, 2U, 3U, 4U}) {
       EXPECT_EQ(as_text(dataset->read(i, scratch).bytes), *all[i].image);
     }
-    expect_error([&] { dataset->read(1, scratch); }, {"a.parquet", "sample 1", "missing"});
+    expect_error([&] { dataset->read(1, scratch); },
+                 {"a.parquet", "sample 1", "missing", "only its path, '1.png'"});
+    for (std::uint64_t i = 0; i < all.size(); ++i) {
+      EXPECT_GT(dataset->place(i).offset, 0U) << "of the image or its page";
+    }
+  }
+}
+
+TEST_F(UnitParquet, many_missing_images_at_the_beginning_spoil_no_other) {
+  std::vector<ParquetRow> all = rows(60);
+  for (std::size_t i = 0; i < 50; ++i) all[i].image.reset();
+  const auto dataset = open_dataset(write(make_parquet(all)));
+  EXPECT_EQ(dataset->info().codec, "png");
+  Scratch scratch;
+  EXPECT_EQ(as_text(dataset->read(59, scratch).bytes), *all[59].image);
+}
+
+TEST_F(UnitParquet, a_label_that_cannot_be_one_spoils_no_other) {
+  struct Case {
+    std::int64_t label;
+    bool labelled;
+    ParquetWays ways;
+    std::string_view problem;
+  };
+  const std::vector<Case> cases = {
+      {0, false, {.optional_labels = true}, "sample 1 (row 1, byte "},
+      {0, false, {.dictionary = true, .optional_labels = true}, "the label is missing (null)"},
+      {std::int64_t{1} << 31, true, {}, "the label is 2147483648"},
+      {-(std::int64_t{1} << 31), true, {}, "the label is -2147483648"},
+      {-3, true, {.label_meaning = 14}, "the label is 18446744073709551613"},
+      {3'000'000'000, true, {.wide_labels = false, .label_meaning = 13}, "the label is 3000000000"},
+      {3'000'000'000,
+       true,
+       {.wide_labels = false, .label_meaning = 13, .newer_meaning = true},
+       "the label is 3000000000"}};
+  for (const Case& each : cases) {
+    std::vector<ParquetRow> all = rows(5);
+    all[1].label = each.label;
+    all[1].labelled = each.labelled;
+    const auto dataset = open_dataset(write(make_parquet(all, each.ways)));
+    Scratch scratch;
+    for (const std::uint64_t i : {0U, 2U, 3U, 4U}) {
+      EXPECT_EQ(dataset->read(i, scratch).label, all[i].label);
+    }
+    expect_error([&] { dataset->read(1, scratch); }, {"a.parquet", "sample 1", each.problem});
+    expect_error([&] { dataset->label(1, scratch); }, {"a.parquet", "sample 1", each.problem});
   }
 }
 
@@ -242,12 +318,15 @@ TEST_F(HostileParquet, labels_without_text_or_of_two_kinds_are_refused) {
   std::vector<ParquetRow> all = rows(4);
   for (ParquetRow& row : all) row.text = "some";
   const ParquetWays texts{.text_labels = true, .rows_a_group = 2};
+  Scratch scratch;
+  const auto read = [&](std::uint64_t index) {
+    return open_dataset(write(make_parquet(all, texts)))->read(index, scratch).label;
+  };
   all[3].text = "";
-  expect_error([&] { open_dataset(write(make_parquet(all, texts))); },
-               {"a.parquet", "row group 1, column label", "has an empty label in row 3"});
+  expect_error([&] { read(3); }, {"a.parquet", "sample 3", "the label is empty text"});
   all[3].text.reset();
-  expect_error([&] { open_dataset(write(make_parquet(all, texts))); },
-               {"a.parquet", "row group 1, column label", "has no label in row 3"});
+  expect_error([&] { read(3); }, {"a.parquet", "sample 3", "the label is missing (null)"});
+  EXPECT_EQ(read(2), 0);
   all[3].text = "other";
   write(make_parquet(all, texts), "set/train-00000-of-00002.parquet");
   write(make_parquet(all), "set/train-00001-of-00002.parquet");
@@ -263,6 +342,32 @@ TEST_F(HostileParquet, a_label_of_another_kind_is_not_replaced_by_the_only_numbe
                {"a column 'label', but not of labels (whole numbers or text)", "?label=COLUMN",
                 "height (int64)"});
   EXPECT_EQ(samples_in(file.string() + "?label=height"), expected(rows(3)));
+}
+
+TEST_F(HostileParquet, times_and_decimals_are_no_labels) {
+  const std::vector<std::pair<std::int32_t, std::string_view>> meanings = {
+      {5, "label (decimal)"}, {6, "label (date)"}, {7, "label (time)"}, {10, "label (timestamp)"}};
+  for (const auto& [meaning, shown] : meanings) {
+    expect_error([&] { open_dataset(write(make_parquet(rows(3), {.label_meaning = meaning}))); },
+                 {"a.parquet", "a column 'label', but not of labels", shown});
+  }
+  const ParquetWays only{.label_meaning = 9, .label = "created"};
+  expect_error([&] { open_dataset(write(make_parquet(rows(3), only))); },
+               {"no column of labels", "created (timestamp)"});
+}
+
+TEST_F(HostileParquet, two_columns_of_one_name_are_not_guessed_between) {
+  const fs::path file = write(make_parquet(rows(3), {.more = "label"}));
+  expect_error([&] { open_dataset(file); }, {"a.parquet", "2 columns of the name 'label'"});
+  expect_error([&] { open_dataset(file.string() + "?label=label"); }, {"2 columns"});
+}
+
+TEST_F(HostileParquet, an_encrypted_column_is_refused_where_it_is_needed) {
+  const ParquetWays ways{.encrypted_labels = true, .more = "fine"};
+  const fs::path file = write(make_parquet(rows(3), ways));
+  expect_error([&] { open_dataset(file); },
+               {"a.parquet", "row group 0, column label: is encrypted"});
+  EXPECT_EQ(samples_in(file.string() + "?label=fine"), expected(rows(3)));
 }
 
 TEST_F(HostileParquet, a_wish_of_another_name_is_refused_by_that_name) {

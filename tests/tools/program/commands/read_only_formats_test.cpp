@@ -5,8 +5,10 @@
 
 #include <csignal>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "formats/codec.h"
 #include "tests/converters/pack_mds.h"
@@ -204,6 +206,152 @@ INSTANTIATE_TEST_SUITE_P(, CommandsConvertedFormats,
                                            Format{"mds_texts", make_mds_texts},
                                            Format{"packed_mds", make_packed_mds_numbers},
                                            Format{"packed_mds_texts", make_packed_mds_texts}),
+                         [](const auto& format) { return format.param.name; });
+
+// Rows whose image or label is bad are told and counted, at any number of threads and ranks and by any
+// command, and spoil no other row.
+constexpr std::uint32_t rows_with_bad = 60;
+const std::map<std::uint32_t, std::string> bad_rows = {
+    {3, "truncated"}, {17, "0 bytes"}, {30, "label"}, {44, "the label -5 is negative"}};
+
+std::string image_of_row(std::uint32_t row) {
+  Buffer encoded;
+  jpeg_codec.encode(make_image({16, 17, 3}, row), encoded);
+  if (row == 3) encoded.resize(encoded.size() / 2);
+  if (row == 17) encoded.clear();
+  return std::string(as_text(encoded));
+}
+
+std::int64_t label_of_row(std::uint32_t row) {
+  return row == 30 ? std::int64_t{1} << 40 : row == 44 ? -5 : row % 7;
+}
+
+void make_bad_parquet(const fs::path& directory, const ParquetWays& ways) {
+  fs::create_directories(directory);
+  for (std::uint32_t shard = 0; shard < 2; ++shard) {
+    std::vector<ParquetRow> rows;
+    for (std::uint32_t i = shard * 30; i < shard * 30 + 30; ++i) {
+      rows.push_back({.image = image_of_row(i), .label = label_of_row(i), .labelled = i != 30});
+    }
+    std::ofstream(directory / join("train-0000", shard, "-of-00002.parquet"), std::ios::binary)
+        << as_text(make_parquet(rows, ways));
+  }
+}
+
+void make_plain_parquet(const fs::path& directory) {
+  make_bad_parquet(directory, {.optional_labels = true, .rows_a_group = 7});
+}
+void make_packed_parquet(const fs::path& directory) {
+  make_bad_parquet(directory, {.codec = 6, .dictionary = true, .optional_labels = true});
+}
+void make_plain_mds(const fs::path& directory) {
+  std::vector<std::vector<MdsRow>> shards(2);
+  for (std::uint32_t i = 0; i < rows_with_bad; ++i) {
+    shards[i / 30].push_back({image_of_row(i), label_of_row(i)});
+  }
+  make_mds(directory, shards);
+}
+void make_packed_mds(const fs::path& directory) {
+  make_plain_mds(directory);
+  pack_mds(directory);
+}
+
+class CommandsBadRows : public ::testing::TestWithParam<Format> {
+ protected:
+  void SetUp() override { GetParam().make(directory_ / "data"); }
+
+  /// The digest of an epoch without bad samples; adds these, by index, to `told`.
+  std::string load(std::vector<std::string> words, std::map<std::uint32_t, std::string>& told) {
+    const std::string list = (directory_ / "list").string();
+    words.insert(words.begin(), {"load", data_, "--batch", "8", "--json", "--on-bad", "skip",
+                                 "--quarantine", list});
+    const Said said = feedrate(words);
+    EXPECT_EQ(said.code, 0) << said.errors;
+    std::ifstream lines(list);
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+      std::istringstream columns(line);
+      std::string file, offset, index, key, reason;
+      for (std::string* each : {&file, &offset, &index, &key}) std::getline(columns, *each, '\t');
+      std::getline(columns, reason);
+      EXPECT_NE(offset, "0") << line;
+      told[static_cast<std::uint32_t>(std::stoul(index))] = reason;
+    }
+    return json::parse(said.output).at("digest");
+  }
+  static void expect_the_bad(const std::map<std::uint32_t, std::string>& told) {
+    ASSERT_EQ(told.size(), bad_rows.size());
+    for (const auto& [row, reason] : bad_rows) {
+      EXPECT_NE(told.at(row).find(reason), std::string::npos) << row << ": " << told.at(row);
+    }
+  }
+
+  TempDirectory directory_;
+  std::string data_ = (directory_ / "data").string();
+};
+
+class CommandsLoadedBadRows : public CommandsBadRows {};
+
+TEST_P(CommandsLoadedBadRows, are_told_alike_at_any_threads_and_ranks_and_from_any_position) {
+  std::set<std::string> digests;
+  for (const char* threads : {"0", "1", "3"}) {
+    std::map<std::uint32_t, std::string> told;
+    digests.insert(load({"--threads", threads}, told));
+    expect_the_bad(told);
+  }
+  EXPECT_EQ(digests.size(), 1U);
+  std::map<std::uint32_t, std::string> by_ranks, later;
+  load({"--ranks", "2", "--rank", "0"}, by_ranks);
+  load({"--ranks", "2", "--rank", "1"}, by_ranks);
+  expect_the_bad(by_ranks);
+  load({"--from", "0:24", "--no-shuffle"}, later);
+  EXPECT_EQ(later.size(), 2U) << "those of rows 30 and 44";
+}
+
+TEST_P(CommandsLoadedBadRows, are_found_by_verify) {
+  const Said said = feedrate({"verify", data_, "--json"});
+  EXPECT_EQ(said.code, 1);
+  std::map<std::uint32_t, std::string> told;
+  for (const json& finding : json::parse(said.output).at("findings")) {
+    const std::string place = finding.at("place"), problem = finding.at("problem");
+    told[static_cast<std::uint32_t>(std::stoul(place.substr(place.find(' '))))] = problem;
+  }
+  expect_the_bad(told);
+}
+
+TEST_P(CommandsBadRows, are_left_out_of_a_conversion_or_end_it) {
+  const std::string out = (directory_ / "out").string();
+  const std::vector<std::string> words{"convert",  "dataset", data_, "--to",
+                                       "tfrecord", "--out",   out};
+  const Said refused = feedrate(words);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.errors.find("sample 3: "), std::string::npos) << refused.errors;
+  EXPECT_FALSE(fs::exists(out));
+  std::vector<std::string> skipping = words;
+  skipping.insert(skipping.end(), {"--on-bad", "skip", "--json"});
+  const Said made = feedrate(skipping);
+  ASSERT_EQ(made.code, 0) << made.errors;
+  const json split = json::parse(made.output).at("splits").at(0);
+  EXPECT_EQ(split.at("skipped"), bad_rows.size());
+  EXPECT_EQ(split.at("samples"), rows_with_bad - bad_rows.size());
+  for (const auto& [row, reason] : bad_rows) {
+    EXPECT_NE(made.errors.find(join("left out: sample ", row, ": ")), std::string::npos)
+        << made.errors;
+  }
+  EXPECT_EQ(feedrate({"verify", out}).code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(, CommandsLoadedBadRows,
+                         ::testing::Values(Format{"parquet", make_plain_parquet},
+                                           Format{"packed_parquet", make_packed_parquet},
+                                           Format{"mds", make_plain_mds}),
+                         [](const auto& format) { return format.param.name; });
+INSTANTIATE_TEST_SUITE_P(, CommandsBadRows,
+                         ::testing::Values(Format{"parquet", make_plain_parquet},
+                                           Format{"packed_parquet", make_packed_parquet},
+                                           Format{"mds", make_plain_mds},
+                                           Format{"packed_mds", make_packed_mds}),
                          [](const auto& format) { return format.param.name; });
 
 }  // namespace

@@ -4,8 +4,7 @@
 //   ImageId,PredictionString                     Kaggle's ImageNet: the first word is the class,
 //   ILSVRC2012_val_00000001,n01751748 111 108 …  then a box
 //   val_0.JPEG TAB n03444034 TAB 0 TAB 32 …      Tiny-ImageNet: the second field is the class
-//   name,label        name label                 a header is recognised by its words; fields of CSV
-//                                                may be quoted
+//   name,label        name label                 label_table.h says which forms are read
 //
 // A label is a class's name, or, if all are, a number from 0.
 
@@ -25,7 +24,7 @@ class LabelList {
     std::string label;  // as written
   };
 
-  /// Throws Error naming file and line for a line without name and label, for a name that
+  /// Throws Error naming the file for what is no table of labels (label_table.h), for a name that
   /// appears twice, and for numbers of which one counts no class.
   explicit LabelList(const std::filesystem::path& file);
   LabelList(const LabelList&) = delete;

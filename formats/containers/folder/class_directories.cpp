@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_map>
 
 #include "formats/base/text.h"
+#include "formats/base/utf8.h"
 
 namespace feedrate::formats {
 namespace {
@@ -16,15 +16,6 @@ namespace {
 using Labels = std::vector<std::int32_t>;
 
 constexpr std::size_t label_digits = 5;
-
-// The sidecar cannot hold other names, so they would not tell the label.
-bool is_utf8(std::string_view text) {
-  try {
-    return !nlohmann::json(text).dump().empty();
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
-}
 
 // feedrate.json and others lie beside the classes.
 bool is_file_of_ours(std::string_view name) { return name.starts_with("feedrate."); }
@@ -69,6 +60,7 @@ bool is_plain_name(std::string_view name) {
 
 bool can_be_directories(const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), is_plain_name) &&
+         // The sidecar cannot hold other names, so they would not tell the label.
          std::all_of(names.begin(), names.end(), is_utf8) &&
          std::none_of(names.begin(), names.end(), is_file_of_ours) &&
          std::adjacent_find(names.begin(), names.end(), std::greater_equal<>()) == names.end();

@@ -53,8 +53,8 @@ TEST_F(UnitLabelList, a_name_and_a_number_are_separated_by_a_blank_or_a_comma) {
 }
 
 TEST_F(UnitLabelList, quoted_fields_hold_commas_and_quotes) {
-  EXPECT_EQ(labels("image,label\n\"a,b.jpg\", \"crane, bird\" ,1\r\n"
-                   "c.jpg,\"crane, \"\"machine\"\"\"\nd.jpg,\"\"\"\"\n",
+  EXPECT_EQ(labels("image,label,fold\n\"a,b.jpg\", \"crane, bird\" ,1\r\n"
+                   "c.jpg,\"crane, \"\"machine\"\"\",2\nd.jpg,\"\"\"\",1\n",
                    {"x/a,b.jpg", "c.jpg", "d.jpg"}),
             "crane, bird crane, \"machine\" \" names");
   expect_error([&] { labels("a.jpg,cat\nb.jpg,\"dog, big\n", {}); },
@@ -64,11 +64,12 @@ TEST_F(UnitLabelList, quoted_fields_hold_commas_and_quotes) {
 }
 
 TEST_F(UnitLabelList, numbers_of_which_one_counts_no_class_are_no_names) {
-  for (const char* wrong : {"-1", "2147483648", "99999999999999999999"}) {
+  for (const char* wrong : {"-1", "2147483648", "99999999999999999999", "+1", "1.0", "1e1", ".5"}) {
     expect_error([&] { labels(std::string("a.jpg,0\nb.jpg,") + wrong + "\nc.jpg,1\n", {}); },
-                 {"list.txt", "gives b.jpg the label", wrong, "expected numbers from 0"});
+                 {"list.txt", "gives b.jpg the label", wrong, "expected whole numbers from 0"});
   }
   EXPECT_EQ(labels("a.jpg,0\nb.jpg,-\n", {"b.jpg"}), "- names");
+  EXPECT_EQ(labels("a.jpg,1.0\nb.jpg,nan\n", {"b.jpg"}), "nan names");
 }
 
 TEST_F(UnitLabelList, lines_that_say_too_little_and_names_said_twice_are_refused) {

@@ -1,0 +1,90 @@
+#include "converters/sources/label_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/converters/make_archive.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate::converters {
+namespace {
+
+using testing::expect_error;
+
+class UnitLabelTable : public ::testing::Test {
+ protected:
+  // "a=0 b=1"
+  std::string read(const std::string& text) const {
+    std::string found;
+    for (const auto& [name, label] :
+         read_label_table(testing::write(directory_ / "list.txt", text))) {
+      found += (found.empty() ? "" : " ") + name + "=" + label;
+    }
+    return found;
+  }
+
+  testing::TempDirectory directory_;
+};
+
+TEST_F(UnitLabelTable, titles_say_which_column_is_which) {
+  EXPECT_EQ(read("label,image\ncat,a\ndog,b\n"), "a=cat b=dog");
+  EXPECT_EQ(read("filename,width,height,class\na,500,375,cat\nb,1,2,dog\n"), "a=cat b=dog");
+  EXPECT_EQ(read(",File Name,LABEL\n0,a,cat\n1,b,dog\n"), "a=cat b=dog") << "an index of pandas";
+  EXPECT_EQ(read("id,label,filename\n7,cat,a\n8,dog,b\n"), "a=cat b=dog");
+  EXPECT_EQ(read("filename\tsplit\tlabel\na\ttrain\tcat\nb\tval\tdog\n"), "a=cat b=dog");
+  EXPECT_EQ(read("image,name\na,cat\n"), "a=cat");
+  EXPECT_EQ(read("image label\na cat\n"), "a=cat");
+  EXPECT_EQ(read("img_path,x\na,cat\n"), "a=cat") << "of two columns, the other one";
+}
+
+TEST_F(UnitLabelTable, a_title_among_the_labels_is_no_header) {
+  EXPECT_EQ(read("a,file\nb,saw\n"), "a=file b=saw");
+  EXPECT_EQ(read("image_001 3\nimage_002 4\n"), "image_001=3 image_002=4");
+}
+
+TEST_F(UnitLabelTable, titles_that_do_not_tell_the_label_are_refused) {
+  expect_error([&] { read("filename,width,height\na,1,2\n"); },
+               {"list.txt: line 1", "one column of labels beside 'filename'", "found 0"});
+  expect_error([&] { read("filename,class,category\na,1,2\n"); },
+               {"list.txt: line 1", "found 2: class, category"});
+  expect_error([&] { read("image\na\n"); }, {"line 1", "found 0"});
+}
+
+TEST_F(UnitLabelTable, lines_of_other_fields_than_the_first_are_refused) {
+  expect_error(
+      [&] { read("image,label\na,crane, bird\n"); },
+      {"list.txt: line 2", "expected 2 fields, as line 1 has, found 3 in 'a,crane, bird'"});
+  expect_error([&] { read("\na,1,2\n\nb,1\n"); }, {"line 4", "expected 3 fields, as line 2"});
+  expect_error([&] { read("a\t1\nb 1\n"); }, {"line 2", "expected 2 fields", "found 1"});
+  EXPECT_EQ(read("a,b.jpg,1\nc.jpg,2,\n"), "a=b.jpg c.jpg=2") << "without titles, by place";
+  EXPECT_EQ(read("my cat.jpg 1\na, b.jpg 2\n"), "my cat.jpg=1 a, b.jpg=2");
+}
+
+TEST_F(UnitLabelTable, boxes_behind_a_class_are_no_part_of_its_name) {
+  const std::string rows = "a,n01 1 2 3 4\nb,n02 1 2 3 4 n02 5 6 7 8 \n";
+  for (const char* header : {"", "ImageId,PredictionString\n", "image_id,prediction_string\n",
+                             "\"ImageId\",\"PredictionString\"\n"}) {
+    EXPECT_EQ(read(header + rows), "a=n01 b=n02") << header;
+  }
+  EXPECT_EQ(read("PredictionString,ImageId\nn01 1 2 3 4,a\n"), "a=n01");
+  EXPECT_EQ(read("a,boeing 7 4 7\nb,n02 1 2 3 4\n"), "a=boeing 7 4 7 b=n02 1 2 3 4");
+}
+
+TEST_F(UnitLabelTable, what_is_no_text_is_refused) {
+  expect_error([&] { read(std::string("a,0\nb,1\0\n", 9)); }, {"line 2", "byte 3 is 0x00"});
+  expect_error([&] { read("a,0\rb,1\r"); }, {"line 1", "byte 3 is 0x0d", "one image a line"});
+  expect_error([&] { read("a,\x1b[31mred\n"); }, {"line 1", "byte 2 is 0x1b"});
+  expect_error(
+      [&] {
+        read(
+            std::string("\xff\xfe"
+                        "a\0,\0",
+                        6));
+      },
+      {"UTF-16", "iconv"});
+  expect_error([&] { read("a,b\nb,caf\xe9\n"); }, {"line 2", "is not UTF-8"});
+  EXPECT_EQ(read("caf\xe9.jpg,1\n"), "caf\xe9.jpg=1") << "files may be called anything";
+}
+
+}  // namespace
+}  // namespace feedrate::converters

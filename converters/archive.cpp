@@ -132,7 +132,11 @@ struct Archive::State {
            name.empty() ? "no entry" : "the entry " + name);
     }
     name = std::move(found);
-    if (!regular && archive_entry_filetype(entry) != AE_IFDIR) irregular = place();
+    if (archive_entry_filetype(entry) == AE_IFDIR) {
+      directories.push_back(name);
+    } else if (!regular) {
+      irregular = place();
+    }
     const char* target = archive_entry_hardlink(entry);
     if (regular && target != nullptr && size == 0) {
       fail(place(), "is a hard link to ", target, ", which a stream cannot follow");
@@ -197,6 +201,7 @@ struct Archive::State {
   bool found_first = false;
   bool regular = false;
   std::string irregular;
+  std::vector<std::string> directories;
   std::uint64_t size = 0;
   std::uint64_t position = 0;
   std::optional<Bytes> view;  // set once asked for; read() then copies from it
@@ -229,6 +234,9 @@ bool Archive::single() const { return state_->single; }
 const std::string& Archive::irregular() const { return state_->irregular; }
 const std::string& Archive::name() const { return state_->name; }
 std::string Archive::place() const { return state_->place(); }
+std::vector<std::string> Archive::take_directories() {
+  return std::exchange(state_->directories, {});
+}
 std::uint64_t Archive::size() const { return state_->size; }
 std::optional<Bytes> Archive::view() { return state_->find_view(); }
 void Archive::give_back(Bytes view) { state_->stream->give_back(view); }
@@ -257,6 +265,10 @@ void Archive::read_all(Buffer& into, std::uint64_t limit) {
     if (filled < into.size()) break;
     if (filled > limit) fail(place(), "holds more than the ", limit, " bytes expected");
     into.resize(std::min<std::uint64_t>(limit + 1, into.size() * 2));
+  }
+  // Holes at the end of a sparse file, for example, are not delivered.
+  if (state_->position < size()) {
+    fail(place(), "expected ", size(), " bytes, found ", state_->position);
   }
   into.resize(filled);
 }

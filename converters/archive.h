@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "formats/base/bytes.h"
 
@@ -58,6 +59,8 @@ class Archive {
   std::size_t read(formats::MutableBytes into);
   /// Reads the rest of the entry. Throws Error if it is longer than `limit` (an archive bomb).
   void read_all(formats::Buffer& into, std::uint64_t limit);
+  /// The names of directories that have come since the last call, which next() passes by.
+  std::vector<std::string> take_directories();
 
  private:
   struct State;

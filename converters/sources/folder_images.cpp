@@ -20,13 +20,17 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t max_image_bytes = std::uint64_t{256} << 20;
 constexpr std::size_t max_nested = 8;  // an archive may hold itself
 
-constexpr std::string_view archive_endings[] = {
-    ".tar", ".tgz", ".tbz", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"};
+constexpr std::string_view archive_endings[] = {".tar",    ".tgz",     ".tbz",    ".tbz2",
+                                                ".txz",    ".tzst",    ".tar.gz", ".tar.bz2",
+                                                ".tar.xz", ".tar.zst", ".zip"};
 
-// "a/train.tar.gz" → "a/train"; empty for a file that is not named like an archive.
+// "a/train.TAR.gz" → "a/train"; empty for a file that is not named like an archive.
 std::string_view without_archive_ending(std::string_view path) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b; };
   for (const std::string_view ending : archive_endings) {
-    if (path.ends_with(ending)) return path.substr(0, path.size() - ending.size());
+    if (path.size() <= ending.size()) continue;
+    const std::string_view front = path.substr(0, path.size() - ending.size());
+    if (std::ranges::equal(path.substr(front.size()), ending, same)) return front;
   }
   return {};
 }
@@ -51,6 +55,9 @@ class ArchiveImages final : public FolderImages {
       Archive& archive = *open_.back().archive;
       const bool more = archive.next();
       expect_no_links(archive);
+      for (const std::string& name : archive.take_directories()) {
+        add_directory(open_.back().prefix + clean(name, archive));
+      }
       if (!more) {
         open_.pop_back();
       } else if (take(archive)) {
@@ -75,7 +82,7 @@ class ArchiveImages final : public FolderImages {
 
   // True for an image; goes into an archive.
   bool take(Archive& archive) {
-    path_ = open_.back().prefix + clean(archive);
+    path_ = open_.back().prefix + clean(archive.name(), archive);
     const std::string_view inner = without_archive_ending(path_);
     if (is_hidden(path_)) {
       pass_over();
@@ -95,10 +102,9 @@ class ArchiveImages final : public FolderImages {
     return false;
   }
 
-  // The entry's name without "./" and empty parts.
-  static std::string clean(const Archive& archive) {
+  // An entry's name without "./" and empty parts.
+  static std::string clean(std::string_view rest, const Archive& archive) {
     std::string cleaned;
-    std::string_view rest = archive.name();
     while (!rest.empty()) {
       const std::string_view part = rest.substr(0, rest.find('/'));
       rest.remove_prefix(std::min(rest.size(), part.size() + 1));
@@ -112,6 +118,12 @@ class ArchiveImages final : public FolderImages {
 
   void pass_over() {
     if (passed_over++ == 0) first_passed_over = path_;
+    if (const std::size_t slash = path_.rfind('/'); slash != std::string::npos) {
+      add_directory(path_.substr(0, slash));
+    }
+  }
+  void add_directory(std::string path) {
+    if (!path.empty() && !is_hidden(path + '/')) directories.insert(std::move(path));
   }
 
   std::vector<Open> open_;  // from the outermost to the one being read
@@ -123,9 +135,12 @@ class DirectoryImages final : public FolderImages {
   explicit DirectoryImages(const fs::path& directory) : directory_(directory) {
     constexpr auto how = fs::directory_options::follow_directory_symlink;
     for (const auto& entry : fs::recursive_directory_iterator(directory, how)) {
-      if (!entry.is_regular_file()) continue;
       std::string path = entry.path().lexically_relative(directory).string();
-      if (!is_hidden(path) && has_image_extension(path)) {
+      if (entry.is_directory()) {
+        if (!is_hidden(path + '/')) directories.insert(std::move(path));
+      } else if (!is_hidden(path) && has_image_extension(path)) {
+        if (!entry.exists()) fail(entry.path(), "is a link to what is not there");
+        if (!entry.is_regular_file()) fail(entry.path(), "is not a regular file");
         paths_.push_back(std::move(path));
       } else if (passed_over++ == 0) {
         first_passed_over = std::move(path);

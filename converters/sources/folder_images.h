@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "formats/base/bytes.h"
@@ -11,7 +12,8 @@
 namespace feedrate::converters {
 
 /// For one thread. Skips files that are no images and everything hidden, and counts them. Throws
-/// Error naming file and entry for damage, for a link in an archive, and for a path with "..".
+/// Error naming file and entry for damage, for a link in an archive, for a link on disk that leads
+/// nowhere, and for a path with "..".
 class FolderImages {
  public:
   virtual ~FolderImages() = default;
@@ -27,6 +29,10 @@ class FolderImages {
   /// Files skipped so far, and the first of them.
   std::uint64_t passed_over = 0;
   std::string first_passed_over;
+
+  /// Directories seen so far that no image may have told of: named by an entry of their own, or by
+  /// what was passed over in them. None is hidden.
+  std::set<std::string> directories;
 };
 
 /// Of an archive: its own order, read as a stream. Of a directory: sorted by path.

@@ -1,7 +1,7 @@
 #include "converters/sources/folder_layout.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
@@ -15,13 +15,17 @@ using Names = std::vector<std::string>;
 
 constexpr std::string_view split_words[] = {"train", "val",        "test",    "training",
                                             "valid", "validation", "testing", "eval"};
-constexpr std::string_view only_split = "train";
-
-bool is_split_word(std::string_view name) {
-  return std::ranges::find(split_words, name) != std::end(split_words);
-}
+// Of which the first that is there has the classes of all.
+constexpr std::string_view training_words[] = {"train", "training"};
 
 std::string_view first_part(std::string_view path) { return path.substr(0, path.find('/')); }
+
+bool equal_but_for_case(std::string_view text, std::string_view lower) {
+  const auto lowered = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  };
+  return std::ranges::equal(text, lower, {}, lowered);
+}
 
 // "3 images, the first: a.jpg, b.jpg, c.jpg"
 std::string counted_names(const std::vector<std::string_view>& names, std::uint64_t count,
@@ -44,9 +48,30 @@ struct Missing {
 
 }  // namespace
 
-FolderLayout::FolderLayout(std::string where, std::vector<std::string> paths)
+std::string_view split_named(std::string_view directory) {
+  const auto* const found = std::ranges::find_if(
+      split_words, [&](std::string_view word) { return equal_but_for_case(directory, word); });
+  return found == std::end(split_words) ? std::string_view() : *found;
+}
+
+FolderLayout::FolderLayout(std::string where, std::vector<std::string> paths,
+                           const std::set<std::string>& directories)
     : where_(std::move(where)), paths_(std::move(paths)) {
   if (paths_.empty()) fail(where_, "holds no images");
+  find_front();
+  const std::string_view front = std::string_view(paths_.front()).substr(0, front_);
+  for (const std::string& directory : directories) {
+    if (directory.starts_with(front)) directories_.push_back(directory + '/');
+  }
+  find_splits();
+  for (const std::string_view word : training_words) {
+    if (std::ranges::find(splits_, word) == splits_.end()) continue;
+    trained_ = word;
+    break;
+  }
+}
+
+void FolderLayout::find_front() {
   std::vector<std::string_view> sorted(paths_.begin(), paths_.end());
   std::ranges::sort(sorted);
   const auto twice = std::ranges::adjacent_find(sorted);
@@ -55,7 +80,7 @@ FolderLayout::FolderLayout(std::string where, std::vector<std::string> paths)
   const std::string_view first = sorted.front(), last = sorted.back();
   for (;;) {
     const std::string_view part = first_part(first.substr(front_));
-    if (part != first_part(last.substr(front_)) || is_split_word(part)) break;
+    if (part != first_part(last.substr(front_)) || !split_named(part).empty()) break;
     const std::size_t next = front_ + part.size() + 1;
     const auto has_directory = [&](std::string_view path) {
       return path.find('/', next) != std::string_view::npos;
@@ -63,24 +88,45 @@ FolderLayout::FolderLayout(std::string where, std::vector<std::string> paths)
     if (!std::ranges::all_of(paths_, has_directory)) break;
     front_ = next;
   }
-  const auto in_split = [&](std::string_view path) {
-    const std::string_view rest = path.substr(front_);
-    return is_split_word(first_part(rest)) && rest.find('/') != std::string_view::npos;
-  };
-  has_splits_ = std::ranges::all_of(paths_, in_split);
+}
+
+// A class may be called "train", too. Images beside such directories make the difference: with two
+// splits they belong to none, but beside a single one that may be a class they are refused.
+void FolderLayout::find_splits() {
+  std::map<std::string_view, std::string_view> there;  // directories of splits
+  bool holds_classes = false;
+  for (const std::string& path : paths_) {
+    const std::string_view rest = std::string_view(path).substr(front_);
+    const std::string_view directory = first_part(rest), word = split_named(directory);
+    if (word.empty() || directory.size() == rest.size()) {
+      if (beside_++ == 0) first_beside_ = path;
+      continue;
+    }
+    const auto known = there.try_emplace(word, directory).first;
+    if (known->second != directory) {
+      fail(where_, "holds ", known->second, "/ and ", directory, "/; expected one ", word, "/");
+    }
+    holds_classes = holds_classes || rest.find('/', directory.size() + 1) != std::string_view::npos;
+  }
+  has_splits_ = beside_ == 0 || (holds_classes && there.size() > 1);
+  if (!has_splits_ && holds_classes) {
+    fail(where_, "holds ", there.begin()->second, "/ with directories of images beside ",
+         first_beside_, "; expected splits alone, or classes alone");
+  }
   if (!has_splits_) {
-    splits_.emplace_back(only_split);
+    beside_ = 0;
+    splits_ = {trained_};
     return;
   }
-  std::set<std::string_view> there;
-  for (const std::string& path : paths_) there.insert(split_of(path));
   for (const std::string_view word : split_words) {
     if (there.contains(word)) splits_.emplace_back(word);
   }
 }
 
 std::string_view FolderLayout::split_of(std::string_view path) const {
-  return has_splits_ ? first_part(path.substr(front_)) : only_split;
+  if (!has_splits_) return trained_;
+  const std::string_view rest = path.substr(front_), directory = first_part(rest);
+  return directory.size() == rest.size() ? std::string_view() : split_named(directory);
 }
 
 std::string_view FolderLayout::inside(std::string_view path) const {
@@ -94,8 +140,10 @@ std::string_view FolderLayout::class_of(std::string_view path) const {
 
 std::vector<std::string> FolderLayout::classes_of(std::string_view split) const {
   std::set<std::string_view> names;
-  for (const std::string& path : paths_) {
-    if (split_of(path) == split && !class_of(path).empty()) names.insert(class_of(path));
+  for (const std::vector<std::string>* const paths : {&paths_, &directories_}) {
+    for (const std::string& path : *paths) {
+      if (split_of(path) == split && !class_of(path).empty()) names.insert(class_of(path));
+    }
   }
   return {names.begin(), names.end()};
 }
@@ -104,64 +152,76 @@ FolderSplit FolderLayout::split(std::string_view name, const LabelList* list) co
   FolderSplit found;
   found.labels.assign(paths_.size(), FolderSplit::elsewhere);
   found.front = front_ + (has_splits_ ? name.size() + 1 : 0);
-  if (list == nullptr || !take_from_list(name, *list, found)) {
-    take_from_directories(name, list, found);
+  if (list == nullptr) {
+    take_from_directories(name, nullptr, found);
+    return found;
   }
+  const Listed known = listed(*list);
+  if (!take_from_list(name, known, found)) take_from_directories(name, &known, found);
   return found;
 }
 
+FolderLayout::Listed FolderLayout::listed(const LabelList& list) const {
+  const bool names_train = std::ranges::any_of(paths_, [&](const std::string& path) {
+    return split_of(path) == trained_ && list.find(path) != list.rows().size();
+  });
+  if (!list.numbered() || !has_splits_ || names_train) return {list, names_train, !list.numbered()};
+  // Directories called 1, 2, 10 are sorted as text: there a number is a name, not a place.
+  const Names trained = classes_of(trained_);
+  const auto is_class = [&](const LabelList::Row& row) {
+    return std::ranges::binary_search(trained, row.label);
+  };
+  return {list, names_train, std::ranges::all_of(list.rows(), is_class)};
+}
+
 // Those of all splits: else one split's numbers would not be another's.
-std::vector<std::string> FolderLayout::classes_of_list(const LabelList& list) const {
+std::vector<std::string> FolderLayout::classes_of_list(const Listed& listed) const {
   std::set<std::string> classes;
-  for (const LabelList::Row& row : list.rows()) classes.insert(row.label);
-  const std::vector<std::string> trained = has_splits_ ? classes_of(only_split) : Names();
+  for (const LabelList::Row& row : listed.list.rows()) classes.insert(row.label);
+  const Names trained = has_splits_ ? classes_of(trained_) : Names();
   // A list that names no image of train must not change the numbers of train's classes.
-  if (trained.empty() || names_any_of(list, only_split)) {
-    return {classes.begin(), classes.end()};
-  }
+  if (trained.empty() || listed.names_train) return {classes.begin(), classes.end()};
   Missing unknown;
   for (const std::string& one : classes) {
     if (!std::ranges::binary_search(trained, one)) unknown.add(one);
   }
   if (unknown.count > 0) {
-    fail(list.file(), "names what is no class of ", only_split, "/ in ", where_, ": ",
+    fail(listed.list.file(), "names what is no class of ", trained_, "/ in ", where_, ": ",
          counted_names(unknown.names, unknown.count, "label"));
   }
   return trained;
 }
 
-bool FolderLayout::names_any_of(const LabelList& list, std::string_view split) const {
-  return std::ranges::any_of(paths_, [&](const std::string& path) {
-    return split_of(path) == split && list.find(path) != list.rows().size();
-  });
-}
-
 // As many for all splits. Where train has directories, the numbers are their places in sorted order.
-std::uint32_t FolderLayout::classes_of_numbers(const LabelList& list) const {
+std::uint32_t FolderLayout::classes_of_numbers(const Listed& listed) const {
+  const LabelList& list = listed.list;
   const auto number = [](const LabelList::Row& row) {
     return parse_number<std::int32_t>(row.label).value();
   };
   const LabelList::Row& largest = *std::ranges::max_element(list.rows(), {}, number);
   const auto classes = static_cast<std::uint32_t>(number(largest)) + 1;
-  const bool by_list = !has_splits_ || names_any_of(list, only_split);
-  const std::size_t trained = by_list ? 0 : classes_of(only_split).size();
+  const bool by_list = !has_splits_ || listed.names_train;
+  const std::size_t trained = by_list ? 0 : classes_of(trained_).size();
   if (trained == 0) return classes;
   if (classes > trained) {
     fail(list.file(), "gives ", largest.name, " the label ", largest.label, "; expected 0 to ",
-         trained - 1, ", one of the ", trained, " classes of ", only_split, "/ in ", where_);
+         trained - 1, ", one of the ", trained, " classes of ", trained_, "/ in ", where_);
   }
   return static_cast<std::uint32_t>(trained);
 }
 
 // False where the list names no image of this split.
-bool FolderLayout::take_from_list(std::string_view name, const LabelList& list,
+bool FolderLayout::take_from_list(std::string_view name, const Listed& listed,
                                   FolderSplit& found) const {
-  if (!list.numbered()) found.class_names = classes_of_list(list);
+  const LabelList& list = listed.list;
+  if (listed.names_classes) found.class_names = classes_of_list(listed);
   std::vector<std::size_t> image_of(list.rows().size(), paths_.size());
   Missing unlisted;
   for (std::size_t i = 0; i < paths_.size(); ++i) {
+    const std::string_view split = split_of(paths_[i]);
+    if (split.empty()) continue;
     const std::size_t row = list.find(paths_[i]);
-    const bool here = split_of(paths_[i]) == name;
+    const bool here = split == name;
     if (row == list.rows().size()) {
       if (here) unlisted.add(paths_[i]);
       continue;
@@ -174,10 +234,10 @@ bool FolderLayout::take_from_list(std::string_view name, const LabelList& list,
     if (!here) continue;
     const std::string& label = list.rows()[row].label;
     found.labels[i] =
-        list.numbered()
-            ? parse_number<std::int32_t>(label).value()
-            : static_cast<std::int32_t>(std::ranges::lower_bound(found.class_names, label) -
-                                        found.class_names.begin());
+        listed.names_classes
+            ? static_cast<std::int32_t>(std::ranges::lower_bound(found.class_names, label) -
+                                        found.class_names.begin())
+            : parse_number<std::int32_t>(label).value();
     ++found.images;
   }
   Missing absent;
@@ -193,23 +253,24 @@ bool FolderLayout::take_from_list(std::string_view name, const LabelList& list,
     fail(list.file(), "does not name what ", where_,
          " holds: ", counted_names(unlisted.names, unlisted.count));
   }
-  found.classes = list.numbered() ? classes_of_numbers(list)
-                                  : static_cast<std::uint32_t>(found.class_names.size());
+  found.classes = listed.names_classes ? static_cast<std::uint32_t>(found.class_names.size())
+                                       : classes_of_numbers(listed);
   return true;
 }
 
-void FolderLayout::take_from_directories(std::string_view name, const LabelList* list,
+void FolderLayout::take_from_directories(std::string_view name, const Listed* listed,
                                          FolderSplit& found) const {
-  const bool of_train = std::ranges::find(splits_, only_split) != splits_.end();
-  const std::string_view owner = of_train ? only_split : name;
-  if (list != nullptr && list->numbered() && (!of_train || names_any_of(*list, only_split))) {
-    fail(list->file(), "gives numbers to images, but none to those of ", name, "/ in ", where_,
+  const bool of_train = std::ranges::find(splits_, trained_) != splits_.end();
+  const std::string_view owner = of_train ? trained_ : name;
+  if (listed != nullptr && !listed->names_classes && (!of_train || listed->names_train)) {
+    fail(listed->list.file(), "gives numbers to images, but none to those of ", name, "/ in ",
+         where_,
          ", whose directories would be numbered in another way; expected a list that names these "
          "too, or one of class names");
   }
   // What the list names, others than this split, may have given the classes of train their names.
-  const bool of_list = list != nullptr && !list->numbered() && of_train && name != only_split;
-  found.class_names = of_list ? classes_of_list(*list) : classes_of(owner);
+  const bool of_list = listed != nullptr && listed->names_classes && of_train && name != trained_;
+  found.class_names = of_list ? classes_of_list(*listed) : classes_of(owner);
   found.classes = static_cast<std::uint32_t>(found.class_names.size());
   Missing without, unknown;
   for (std::size_t i = 0; i < paths_.size(); ++i) {

@@ -4,11 +4,12 @@
 //   ILSVRC/Data/CLS-LOC / train / n01440764 / n01440764_10026.JPEG
 //   in front of all       split   class       the rest
 //
-// Directories in front of all images do not count, down to those named like splits (train, val …).
-// Without such, everything is the split "train". A class is the first directory in a split, unless a
-// list names the split's images; then directories do not matter.
+// Directories in front of all images do not count, down to those named like splits (train, Val …).
+// Without such, everything is the split "train". A class is the first directory in a split, with
+// images or without, unless a list names the split's images; then directories do not matter.
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,13 +29,22 @@ struct FolderSplit {
   std::size_t front = 0;                 // bytes of a path in front of the sample's name
 };
 
+/// The split that a directory of this name holds, in any case of its letters: "Val" → "val"; empty
+/// for another name.
+std::string_view split_named(std::string_view directory);
+
 class FolderLayout {
  public:
-  /// `where` is the archive or directory for error messages. Throws Error if there are no images.
-  FolderLayout(std::string where, std::vector<std::string> paths);
+  /// `where` is the archive or directory for error messages; `directories` may be classes without
+  /// images. Throws Error if there are no images, or where a directory may be a split or a class.
+  FolderLayout(std::string where, std::vector<std::string> paths,
+               const std::set<std::string>& directories = {});
 
-  /// In the order train, val, test, then others by name.
+  /// In the order train, val, test, then others; in lower case.
   const std::vector<std::string>& splits() const { return splits_; }
+  /// Images beside the directories of splits, which belong to none, and the first of them.
+  std::uint64_t beside() const { return beside_; }
+  const std::string& first_beside() const { return first_beside_; }
   /// The numbers of classes are the same for all splits. Throws Error for an image without a class;
   /// for a class that "train" does not have, of a directory or of a list that does not name train; for images
   /// that `list` (may be null) does not name, and for names in it without an image: how many, and
@@ -42,22 +52,34 @@ class FolderLayout {
   FolderSplit split(std::string_view name, const LabelList* list) const;
 
  private:
-  std::string_view split_of(std::string_view path) const;
-  std::string_view inside(std::string_view path) const;  // its split
+  // What a list says of these images.
+  struct Listed {
+    const LabelList& list;
+    bool names_train;    // some of its images
+    bool names_classes;  // by its labels; otherwise they are numbers
+  };
+
+  void find_front();
+  void find_splits();
+  Listed listed(const LabelList& list) const;
+  std::string_view split_of(std::string_view path) const;  // empty: beside all
+  std::string_view inside(std::string_view path) const;    // its split
   std::string_view class_of(std::string_view path) const;
   std::vector<std::string> classes_of(std::string_view split) const;
-  std::vector<std::string> classes_of_list(const LabelList& list) const;
-  std::uint32_t classes_of_numbers(const LabelList& list) const;
-  bool names_any_of(const LabelList& list, std::string_view split) const;
-  bool take_from_list(std::string_view name, const LabelList& list, FolderSplit& found) const;
-  void take_from_directories(std::string_view name, const LabelList* list,
-                             FolderSplit& found) const;
+  std::vector<std::string> classes_of_list(const Listed& listed) const;
+  std::uint32_t classes_of_numbers(const Listed& listed) const;
+  bool take_from_list(std::string_view name, const Listed& listed, FolderSplit& found) const;
+  void take_from_directories(std::string_view name, const Listed* listed, FolderSplit& found) const;
 
   std::string where_;
   std::vector<std::string> paths_;
-  std::size_t front_ = 0;  // bytes in front of the split or the class
+  std::vector<std::string> directories_;  // each with a slash behind, in front_
+  std::size_t front_ = 0;                 // bytes in front of the split or the class
   bool has_splits_ = false;
   std::vector<std::string> splits_;
+  std::string trained_ = "train";  // the split whose classes count
+  std::uint64_t beside_ = 0;
+  std::string first_beside_;
 };
 
 }  // namespace feedrate::converters

@@ -1,5 +1,6 @@
 #include "converters/sources/folder_stream.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 
@@ -25,8 +26,9 @@ std::shared_ptr<const Listing> read_listing(const fs::path& where) {
   const std::unique_ptr<FolderImages> images = open_folder_images(where);
   std::vector<std::string> paths;
   while (images->next()) paths.push_back(images->path());
-  return std::make_shared<const Listing>(Listing{FolderLayout(where.string(), std::move(paths)),
-                                                 images->passed_over, images->first_passed_over});
+  return std::make_shared<const Listing>(
+      Listing{FolderLayout(where.string(), std::move(paths), images->directories),
+              images->passed_over, images->first_passed_over});
 }
 
 // Asked for the splits first, then for one: to list a compressed archive takes as long as to unpack
@@ -67,6 +69,11 @@ class FolderStream final : public SampleStream {
           join("passed over ", listing->passed_over,
                " files that are no images, the first: ", listing->first_passed_over));
     }
+    if (const FolderLayout& layout = listing->layout; layout.beside() > 0) {
+      info_.notes.push_back(join("passed over ", layout.beside(),
+                                 " images beside the splits, the first: ", layout.first_beside()));
+    }
+    note_empty_classes();
     images_ = open_folder_images(input.images);
   }
 
@@ -91,6 +98,18 @@ class FolderStream final : public SampleStream {
   }
 
  private:
+  // They count, and so move the numbers of those behind them: a directory of notes, for example.
+  void note_empty_classes() {
+    std::vector<bool> full(split_.class_names.size());
+    for (const std::int32_t label : split_.labels) {
+      if (label >= 0 && static_cast<std::size_t>(label) < full.size()) full[label] = true;
+    }
+    const auto first = std::ranges::find(full, false);
+    if (first == full.end()) return;
+    info_.notes.push_back(join("classes without images: ", std::ranges::count(full, false),
+                               ", the first: ", split_.class_names[first - full.begin()]));
+  }
+
   [[noreturn]] void changed() const { fail(input_.images, "changed while it was read"); }
 
   FolderInput input_;

@@ -36,6 +36,29 @@ Entries walk(const std::filesystem::path& path) {
   return walk(archive);
 }
 
+// A tar with one file, of which only the front is stored.
+std::string sparse_tar(std::string_view front, std::int64_t size) {
+  std::string bytes;
+  archive* writer = archive_write_new();
+  archive_write_set_format(writer, ARCHIVE_FORMAT_TAR_PAX_RESTRICTED);
+  const auto append = [](archive*, void* to, const void* block, std::size_t count) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(block), count);
+    return static_cast<la_ssize_t>(count);
+  };
+  EXPECT_EQ(archive_write_open(writer, &bytes, nullptr, append, nullptr), ARCHIVE_OK);
+  archive_entry* entry = archive_entry_new();
+  archive_entry_set_pathname(entry, "sparse");
+  archive_entry_set_filetype(entry, AE_IFREG);
+  archive_entry_set_size(entry, size);
+  archive_entry_sparse_add_entry(entry, 0, static_cast<la_int64_t>(front.size()));
+  EXPECT_EQ(archive_write_header(writer, entry), ARCHIVE_OK) << archive_error_string(writer);
+  archive_write_data(writer, front.data(), front.size());
+  archive_entry_free(entry);
+  archive_write_close(writer);
+  archive_write_free(writer);
+  return bytes;
+}
+
 const Entries three = {{"a/first", noise(3000)}, {"a/second", ""}, {"third", noise(90000, 3)}};
 
 class UnitArchive : public ::testing::TestWithParam<Packing> {};
@@ -276,6 +299,15 @@ TEST(HostileArchive, an_entry_longer_than_the_limit_is_refused) {
   ASSERT_TRUE(archive.next());
   Buffer bytes;
   expect_error([&] { archive.read_all(bytes, 1 << 20); }, {"bomb.gz", "more than the 1048576"});
+}
+
+TEST(HostileArchive, a_file_that_is_shorter_than_it_says_is_refused) {
+  const TempDirectory directory;
+  const std::string packed = sparse_tar(noise(1024), 1 << 20);
+  Archive archive(write(directory / "sparse.tar", packed));
+  ASSERT_TRUE(archive.next());
+  expect_error([&] { content(archive); },
+               {"sparse.tar:sparse", "expected 1048576 bytes, found 1024"});
 }
 
 }  // namespace

@@ -54,6 +54,56 @@ TEST_F(UnitFolderLayout, directories_named_like_splits_are_splits) {
   EXPECT_EQ(read({"val/a/1.png", "val/b/1.png"}, "val"), "val | a b | 0 1 | a/1.png");
 }
 
+TEST_F(UnitFolderLayout, splits_are_known_in_any_case_and_by_any_of_their_words) {
+  EXPECT_EQ(read({"Train/b/1.png", "Train/a/2.png", "VAL/b/3.png"}, "val"),
+            "train val | a b | - - 1 | b/3.png");
+  EXPECT_EQ(read({"Training/b/1.png", "Training/a/2.png", "validation/b/3.png"}, "validation"),
+            "training validation | a b | - - 1 | b/3.png")
+      << "labels as of training";
+  EXPECT_EQ(read({"TEST/a/1.png", "TEST/b/2.png"}, "test"), "test | a b | 0 1 | a/1.png");
+  expect_error(
+      [&] {
+        read({"Train/a/1.png", "train/a/2.png"}, "train");
+      },
+      {"set.tar", "holds Train/ and train/", "one train/"});
+}
+
+TEST_F(UnitFolderLayout, images_beside_two_splits_belong_to_none) {
+  const FolderLayout layout("set.tar", {"train/a/1.png", "extras/2.png", "val/a/3.png", "4.png"});
+  EXPECT_EQ(layout.splits(), (std::vector<std::string>{"train", "val"}));
+  EXPECT_EQ(layout.beside(), 2U);
+  EXPECT_EQ(layout.first_beside(), "extras/2.png");
+  EXPECT_EQ(layout.split("train", nullptr).images, 1U);
+  const FolderSplit val = layout.split("val", &list("3.png,a\n"));
+  EXPECT_EQ(val.labels, (std::vector<std::int32_t>{-1, -1, 0, -1}));
+}
+
+TEST_F(UnitFolderLayout, one_directory_named_like_a_split_may_be_a_class) {
+  EXPECT_EQ(read({"bus/1.png", "train/2.png"}, "train"), "train | bus train | 0 1 | bus/1.png");
+  expect_error(
+      [&] {
+        read({"unlabelled/1.png", "train/a/2.png"}, "train");
+      },
+      {"set.tar", "train/ with directories of images beside unlabelled/1.png"});
+}
+
+// ImageFolder and the format `folder` count them.
+TEST_F(UnitFolderLayout, classes_without_images_count) {
+  const FolderLayout layout("set.tar", {"s/train/a/1.png", "s/train/c/2.png", "s/val/c/3.png"},
+                            {"s", "s/train", "s/train/a", "s/train/b", "s/val/a", "docs/x"});
+  EXPECT_EQ(layout.split("train", nullptr).class_names, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(layout.split("val", nullptr).labels, (std::vector<std::int32_t>{-1, -1, 2}));
+  EXPECT_EQ(layout.split("val", &list("3.png b\n")).labels.at(2), 1);
+}
+
+TEST_F(UnitFolderLayout, numbers_that_are_directories_of_train_name_them) {
+  const Paths paths{"train/1/a.png", "train/2/b.png", "train/10/c.png", "val/v.png", "val/w.png"};
+  EXPECT_EQ(read(paths, "val", &list("v.png 1\nw.png 2\n")),
+            "train val | 1 10 2 | - - - 0 2 | v.png");
+  EXPECT_EQ(read(paths, "val", &list("v.png 0\nw.png 2\n")), "train val | | - - - 0 2 | v.png")
+      << "there is no directory 0: places";
+}
+
 TEST_F(UnitFolderLayout, a_list_gives_labels_where_directories_do_not) {
   const Paths paths{"d/train/n1/x.png", "d/train/n2/y.png", "d/val/images/v1.png",
                     "d/val/images/v0.png"};

@@ -111,6 +111,76 @@ TEST_F(UnitFolderSource, a_list_labels_a_directory_and_an_archive_alike) {
   EXPECT_EQ(source("folder").inputs(packed, "train").size(), 2U);
 }
 
+TEST_F(UnitFolderSource, splits_and_classes_of_a_directory_are_those_of_its_archive) {
+  const Entries odd{{"Train/a/1.png", png(1)},
+                    {"Train/b/2.txt", "no image"},
+                    {"Train/c/3.png", png(3)},
+                    {"Validation/a/4.png", png(4)},
+                    {"Validation/c/5.png", png(5)}};
+  unpack(odd, directory_ / "odd");
+  const std::vector<fs::path> unpacked{directory_ / "odd"};
+  const std::vector<fs::path> packed{write(directory_ / "odd.tar", tar(odd))};
+  for (const auto& inputs : {unpacked, packed}) {
+    EXPECT_EQ(source("folder").splits(inputs), (std::vector<std::string>{"train", "validation"}));
+    EXPECT_EQ(samples(inputs, "validation").at(1).substr(0, 8), "2 c/5.pn") << inputs.front();
+  }
+  EXPECT_EQ(samples(unpacked, "train"), samples(packed, "train"));
+  EXPECT_EQ(samples(unpacked, "validation"), samples(packed, "validation"));
+  EXPECT_NE(source("folder").inputs(unpacked, "train").at(0).hash,
+            source("folder").inputs(unpacked, "validation").at(0).hash);
+}
+
+TEST_F(UnitFolderSource, classes_of_directories_alone_make_a_split_too) {
+  const Entries deep{{"train/a/x/1.png", png(1)},
+                     {"train/b/2.png", png(2)},
+                     {"val/a/x/y/3.png", png(3)},
+                     {"val/b/x/4.png", png(4)}};
+  unpack(deep, directory_ / "deep");
+  const std::vector<fs::path> unpacked{directory_ / "deep"};
+  EXPECT_EQ(source("folder").splits(unpacked), (std::vector<std::string>{"train", "val"}));
+  for (const char* split : {"train", "val"}) {
+    EXPECT_EQ(samples(unpacked, split),
+              samples({write(directory_ / "deep.tar", tar(deep))}, split));
+  }
+  unpack({{"train/1.png", png(1)}, {"train/more/deep/2.png", png(2)}}, directory_ / "a class");
+  EXPECT_EQ(samples({directory_ / "a class"}, "train").at(0).substr(0, 13), "0 train/1.png");
+}
+
+TEST_F(UnitFolderSource, classes_without_images_count_in_archives_as_on_disk) {
+  const Entries sparse{{"a/1.png", png(1)}, {"b/notes.txt", "no image"}, {"c/2.png", png(2)}};
+  Entries of_a_mac = sparse;
+  of_a_mac.insert(of_a_mac.begin(), {"__MACOSX/._a", "no class"});
+  unpack(sparse, directory_ / "sparse");
+  const Packing zipped{ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE};
+  const fs::path zip = write(directory_ / "sparse.zip", make_archive(sparse, zipped));
+  EXPECT_EQ(samples({zip}, "train"), samples({directory_ / "sparse"}, "train"));
+  EXPECT_EQ(samples({zip}, "train").at(1).substr(0, 2), "2 ");
+  const fs::path mac = write(directory_ / "mac.zip", make_archive(of_a_mac, zipped));
+  EXPECT_EQ(samples({mac}, "train"), samples({zip}, "train"));
+  const std::vector<std::string> notes =
+      source("folder").open(std::vector{zip}, "train")->info().notes;
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes.at(1), "classes without images: 1, the first: b");
+}
+
+TEST_F(UnitFolderSource, archives_are_known_by_their_endings_in_any_case) {
+  const Entries classes{{"set/a.TAR", tar({{"1.png", png(1)}})},
+                        {"set/b.Tgz", tar_gz({{"2.png", png(2)}})},
+                        {"set/c/3.png", png(3)}};
+  EXPECT_EQ(samples({write(directory_ / "set.tar", tar(classes))}, "train").size(), 3U + 1 + 3);
+}
+
+TEST_F(UnitFolderSource, links_on_disk_that_lead_nowhere_are_refused) {
+  unpack({{"x/1.png", png(1)}}, directory_ / "linked");
+  fs::create_symlink("nonesuch", directory_ / "linked" / "x" / "2.png");
+  const fs::path list = write(directory_ / "list.csv", "1.png,0\n");
+  expect_error(
+      [&] {
+        samples({directory_ / "linked", list}, "train");
+      },
+      {"2.png", "link to what is not there"});
+}
+
 TEST_F(UnitFolderSource, what_no_stream_can_follow_is_refused) {
   const fs::path page = write(directory_ / "a.txt", "some text, no archive");
   expect_error([&] { samples({page}, "train"); }, {"a.txt", "neither a directory nor a tar"});

@@ -10,6 +10,7 @@
 #include "formats/base/error.h"
 #include "formats/base/lost_pages.h"
 #include "formats/base/without_slash.h"
+#include "formats/containers/folder/class_directories.h"
 #include "formats/io/partial_directory.h"
 
 namespace feedrate::converters {
@@ -34,6 +35,12 @@ Encoding encoding_for(const Container& container, const StreamInfo& info,
   if (options.encoding) return *options.encoding;
   if (info.codec != &raw_codec || container.accepts(raw_codec)) return {};
   return {&container.default_codec(), 0};
+}
+
+// It becomes part of the names of files. A sidecar may have been made to lead elsewhere.
+void check_split(std::string_view split) {
+  if (is_plain_name(split)) return;
+  throw Error(join("expected a split whose name can be that of a file, found '", split, "'"));
 }
 
 void check(const Container& container, const ConvertOptions& options) {
@@ -183,6 +190,7 @@ Conversion convert(std::unique_ptr<SampleStream> stream, const ConvertTarget& ta
                    const ConvertOptions& options) {
   const auto start = Clock::now();
   check(target.container, options);
+  check_split(target.split);
   ConversionRun run(std::move(stream), target, options);
   RunningDigest digests(target.path);
   const Tally tally =
@@ -197,6 +205,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   const auto start = Clock::now();
   const std::uint64_t lost_before = lost_pages_so_far();  // of any file
   check(target.container, options);                       // before anything is read or written
+  check_split(target.split);
   ConversionRun run(source.open(inputs, target.split), target, options);
   const bool whole = options.part.count == 1;
   const auto stale =

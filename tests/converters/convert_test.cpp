@@ -172,6 +172,23 @@ TEST(HostileConvert, a_sample_that_cannot_be_encoded_is_named) {
       {"sample 321", "expected 2x2x1 = 4 bytes", "found 3"});
 }
 
+// That of a dataset comes from its sidecar, which anybody may have written.
+TEST(HostileConvert, a_split_cannot_lead_out_of_the_output) {
+  const TempDirectory directory;
+  fs::create_directory(directory / "out");
+  for (const char* split : {"", ".", "..", "../x", "/x", "a/b", "a\nb"}) {
+    for (const char* to : {"tfrecord", "webdataset", "png-map", "recordio"}) {
+      expect_error(
+          [&] {
+            convert(made_stream(10, {}), {container(to), directory / "out", split}, {});
+          },
+          {"expected a split", join("'", split, "'")});
+    }
+  }
+  EXPECT_TRUE(fs::is_empty(directory / "out"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), {}), 1);
+}
+
 TEST(HostileConvert, a_source_that_ends_before_its_promise_is_an_error) {
   const TempDirectory directory;
   expect_error(

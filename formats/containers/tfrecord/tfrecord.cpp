@@ -124,7 +124,9 @@ class TfrecordDataset final : public Dataset {
     Scratch scratch;
     complete_info(info_, *this, [&] { return example(place_of(0), scratch).image; });
     if (!info_.class_names.names.empty()) return;
-    info_.class_names = read_class_names(files.front().parent_path());
+    ClassNames named = read_class_names(files.front().parent_path());
+    if (named.names.empty()) return;  // a sidecar may count classes without names
+    info_.class_names = std::move(named);
     info_.classes = static_cast<std::uint32_t>(info_.class_names.names.size());
   }
 

@@ -23,7 +23,7 @@ _FAILED, _MISUSED = 1, 2  # exit codes of the program
 def _text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(_text, value))
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return os.fsdecode(value) if isinstance(value, (os.PathLike, bytes)) else str(value)
 
 
 def words(options: dict[str, object]) -> list[str]:

@@ -4,16 +4,17 @@ A frame is drawn in converters/sources/sample_pipes.h."""
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
 import reprlib
 import struct
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Iterator, NamedTuple, Sequence
 
 _HEADER = struct.Struct("<IiIIIIQ")
 _END, _ENCODED, _PIXELS, _GIVEN_UP = range(4)
-_LARGEST_LABEL = 2**31 - 1
+LARGEST_LABEL = 2**31 - 1
 _MAX_NAME_BYTES = 4096
 
 END = _HEADER.pack(_END, 0, 0, 0, 0, 0, 0)
@@ -74,8 +75,11 @@ def _of_file(path: Any) -> Image:
 def _of_mapping(image: Mapping[Any, Any]) -> Image:
     """What `datasets` gives for Image(decode=False)."""
     path = image.get("path")
-    if image.get("bytes") is not None:
-        return Image(bytes(image["bytes"]), None, os.path.basename(path) if path else "")
+    data = image.get("bytes")
+    if data is not None:
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"image: expected bytes as 'bytes', found {type(data).__name__}")
+        return Image(bytes(data), None, os.path.basename(path) if path else "")
     if path:
         return _of_file(path)
     raise ValueError(f"image: expected 'bytes' or 'path', found {reprlib.repr(image)}")
@@ -102,14 +106,19 @@ def _image_of(image: Any) -> Image:
     )
 
 
+def whole_number(value: Any) -> int:
+    """Of Python's, NumPy's or PyTorch's; a truth value is none."""
+    if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool"):
+        raise TypeError(f"expected a whole number, found {reprlib.repr(value)}")
+    return operator.index(value)
+
+
 def _label_of(label: Any, classes: int) -> int:
     try:
-        if isinstance(label, bool):
-            raise TypeError
-        number = operator.index(label)
+        number = whole_number(label)
     except TypeError:
         raise TypeError(f"label: expected a whole number, found {reprlib.repr(label)}") from None
-    largest = classes - 1 if classes else _LARGEST_LABEL
+    largest = classes - 1 if classes else LARGEST_LABEL
     if not 0 <= number <= largest:
         raise ValueError(f"label: expected 0 to {largest}, found {number}")
     return number
@@ -147,13 +156,34 @@ def _framed(image: Any, label: Any, name: Any, classes: int) -> Frame:
     return Frame(head + text, taken.data, kind == _PIXELS)
 
 
+@contextlib.contextmanager
+def of_item(index: int) -> Iterator[None]:
+    """Notes in what is raised, which may be of any type, which item it was."""
+    try:
+        yield
+    except Exception as error:
+        _note(error, index)
+        raise
+
+
+def _note(error: Exception, index: int) -> None:
+    if hasattr(error, "add_note"):  # from Python 3.11 on
+        error.add_note(f"while feedrate read item {index}")
+
+
 def frame(index: int, item: Any, columns: tuple[str, str], classes: int) -> Frame:
     """The frame of item `index`. Raises TypeError or ValueError naming it, what was expected and found."""
     try:
         image, label, *name = _parts(item, columns)
         return _framed(image, label, name[0] if name else "", classes)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"item {index}: {error}") if type(error) in (TypeError, ValueError) else error
+        if type(error) in (TypeError, ValueError):
+            raise type(error)(f"item {index}: {error}")
+        _note(error, index)  # one of another type has other arguments than a text
+        raise
+    except Exception as error:
+        _note(error, index)
+        raise
 
 
 def expect_kind(index: int, one: Frame, pixels: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 import os
+import re
 import reprlib
 from collections.abc import Mapping
 from types import TracebackType
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence, Union
 
 from feedrate._converter import Channel, Converter, Description
 from feedrate._data import as_path
-from feedrate._samples import END, GIVEN_UP, Frame, expect_kind, frame
-from feedrate._writers import Work, send_by_processes
+from feedrate._samples import END, GIVEN_UP, LARGEST_LABEL, Frame, expect_kind, frame, of_item, whole_number
+from feedrate._writers import Work, expect_main_process, send_by_processes
 
 if TYPE_CHECKING:
     from feedrate._json import Convert
@@ -23,6 +24,8 @@ _Classes = Union[int, Sequence[str], None]
 
 _COLUMNS = ("image", "label")
 _ORIGIN = "python"
+_MAX_SPLIT = 200  # it becomes part of file names
+_NO_TEXT = "[\x00-\x1f\x7f\ud800-\udfff]"  # control characters, and what UTF-8 cannot encode
 _REFUSED = {
     "out": "the path says where the dataset appears",
     "shuffle": "the samples are written in the order in which they come: shuffle what is given",
@@ -39,12 +42,29 @@ def _options(path: _Path, to: str, options: dict[str, object]) -> dict[str, obje
     return {"to": to, "out": as_path(path), **options}
 
 
-def _expect_classes(classes: object) -> None:
-    if classes is None or (isinstance(classes, int) and not isinstance(classes, bool) and classes > 0):
-        return
+def _classes_given(classes: object) -> _Classes:
+    """How many, or names that a line of text can hold and that tell one class from another."""
+    if classes is None:
+        return None
     if isinstance(classes, (list, tuple)) and classes and all(isinstance(one, str) for one in classes):
-        return
-    raise TypeError(f"classes: expected how many, or a list of their names, found {reprlib.repr(classes)}")
+        known: dict[str, int] = {}
+        for index, name in enumerate(classes):
+            if not name.strip() or re.search(_NO_TEXT, name):
+                raise ValueError(f"classes: expected names in one line of text, found {reprlib.repr(name)} at {index}")
+            if known.setdefault(name, index) != index:
+                raise ValueError(
+                    f"classes: expected names that differ, found {reprlib.repr(name)} at {known[name]} and {index}"
+                )
+        return classes
+    try:
+        count = whole_number(classes)
+    except TypeError:
+        raise TypeError(
+            f"classes: expected how many, or a list of their names, found {reprlib.repr(classes)}"
+        ) from None
+    if not 1 <= count <= LARGEST_LABEL + 1:
+        raise ValueError(f"classes: expected 1 to {LARGEST_LABEL + 1}, found {count}")
+    return count
 
 
 def _expect_columns(columns: object) -> None:
@@ -54,8 +74,10 @@ def _expect_columns(columns: object) -> None:
 
 
 def _expect_split(split: object) -> None:
-    if not isinstance(split, str) or not split:
+    if not isinstance(split, str):
         raise TypeError(f"split: expected a name, found {reprlib.repr(split)}")
+    if not 0 < len(split) <= _MAX_SPLIT or split[0] == "." or re.search(f"/|{_NO_TEXT}", split):
+        raise ValueError(f"split: expected a name that a file can have, such as 'train', found {reprlib.repr(split)}")
 
 
 def _classes_of(samples: Any, column: str) -> list[str] | None:
@@ -69,8 +91,21 @@ def _classes_of(samples: Any, column: str) -> list[str] | None:
 
 def _items(samples: Any, indexed: bool, size: int, start: int) -> Iterator[tuple[int, Any]]:
     if indexed:
-        return ((index, samples[index]) for index in range(start, size))
-    return itertools.islice(enumerate(samples), start, None)
+        for index in range(start, size):
+            with of_item(index):
+                item = samples[index]
+            yield index, item
+        return
+    index, items = 0, iter(samples)
+    while True:
+        with of_item(index):
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+        if index >= start:
+            yield index, item
+        index += 1
 
 
 def _size_of(samples: Any) -> int:
@@ -104,9 +139,10 @@ def write(
             it is, or pixels: a Pillow image of mode L or RGB, an array H x W x C or H x W of uint8, a PyTorch tensor
             C x H x W of uint8. All of one dataset are of the same of these two. A label is a whole number from 0.
         to: the format, as for `convert`.
-        classes: how many, or their names; by default what the dataset says of itself, if anything.
+        classes: how many, or their names, which differ and are lines of text; by default what the dataset says of
+            itself, if anything.
         columns: the names of image and label in a mapping.
-        split: what the dataset calls itself: "train", "val", "test".
+        split: what the dataset calls itself: "train", "val", "test", or another name that a file can have.
         processes: how many make samples, where these have a length and indices. The files are the same for
             any number. As PyTorch's workers do, they get `samples` by a fork or a pickle.
         resume: go on where an earlier call was stopped or killed, with the same samples in the same order. How many there
@@ -114,11 +150,13 @@ def write(
         options: those of `convert`, as in `encode="png", shards=4, resize="short:256", threads=8`.
 
     Returns what `convert` returns. Raises TypeError or ValueError for a sample, naming its index, ValueError for
-    options, DataError for images that cannot be decoded, and whatever `samples` raises; then there is nothing
+    options, DataError for images that cannot be decoded, and whatever `samples` raises, with a note that
+    names the index (from Python 3.11 on); then there is nothing
     at `path`, and `path` + ".partial" holds what `resume=True` goes on from. Parts, as in `part="auto"`, share
     the work among machines as those of `convert` do."""
-    _expect_classes(classes)
+    classes = _classes_given(classes)
     _expect_split(split)
+    expect_main_process()
     indexed = hasattr(samples, "__getitem__") and hasattr(samples, "__len__") and not isinstance(samples, Mapping)
     _expect_columns(columns)
     processes = operator.index(processes)
@@ -129,10 +167,11 @@ def write(
     options = _options(path, to, {**options, "resume": resume})
     size = _size_of(samples)
     if not indexed and iter(samples) is samples:
-        first, samples = _peek(samples)
+        with of_item(0):
+            first, samples = _peek(samples)
     else:
         first, _ = _peek(item for _, item in _items(samples, indexed, size, 0))
-    given = classes if classes is not None else _classes_of(samples, columns[1])
+    given = classes if classes is not None else _classes_given(_classes_of(samples, columns[1]))
     description = Description(split, given, _ORIGIN)
     begin = frame(0, first, columns, description.count)
     description.begin(begin, size)
@@ -190,7 +229,7 @@ class Writer:
         split: str = "train",
         **options: object,
     ) -> None:
-        _expect_classes(classes)
+        classes = _classes_given(classes)
         _expect_split(split)
         if options.get("resume"):
             raise ValueError("resume: only write() knows which samples come again")

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
 from feedrate._converter import Channel, Converter
-from feedrate._samples import END, expect_kind, frame
+from feedrate._samples import END, expect_kind, frame, of_item
 
 
 _LOOK_SECONDS = 1  # between two looks whether the parent lives
@@ -27,6 +27,15 @@ class Work(NamedTuple):
     pixels: bool
 
 
+def expect_main_process() -> None:
+    """A process that is being started runs the main script again: there it must not write once more."""
+    if getattr(multiprocessing.process.current_process(), "_inheriting", False):
+        raise RuntimeError(
+            "feedrate.write() is called again while a process of it is started, which runs the script anew: "
+            "put the call under  if __name__ == '__main__':"
+        )
+
+
 class _Elsewhere(Exception):
     """The traceback of an exception in another process, as its cause."""
 
@@ -39,7 +48,9 @@ def _make(work: Work, indices: range, pipe: Connection) -> None:
     parent = multiprocessing.parent_process()
     looked = time.monotonic()
     for index in indices:
-        one = frame(index, work.samples[index], work.columns, work.classes)
+        with of_item(index):
+            item = work.samples[index]
+        one = frame(index, item, work.columns, work.classes)
         expect_kind(index, one, work.pixels)
         channel.send(one.head, one.image)
         if not channel.wanted:
@@ -92,7 +103,7 @@ def send_by_processes(work: Work, start: int, converter: Converter) -> None:
             processes.append(process)
             pipe.close()
             reports[turn][1].close()
-        _watch(ours)
+        _watch(ours, processes)
     except BaseException:
         for process in processes:
             process.terminate()
@@ -104,18 +115,29 @@ def send_by_processes(work: Work, start: int, converter: Converter) -> None:
             report.close()
 
 
-def _watch(left: list[Connection]) -> None:
+def _watch(reports: list[Connection], processes: list[Any]) -> None:
     """Waits until each has said that it is done, or raises what one said. Where the program has ended, they
     notice that at their next sample."""
+    left = list(reports)
     while left:
         for report in wait(left):
             left = [one for one in left if one is not report]
             try:
                 said = report.recv()  # type: ignore[union-attr]
             except EOFError:
-                raise RuntimeError(
-                    "a process that makes samples was killed; is there memory for so many of them?"
-                ) from None
+                raise RuntimeError(_reason(processes[reports.index(report)])) from None
             if said is not None:
                 error, text = said
                 raise error from _Elsewhere(text)
+
+
+def _reason(process: Any) -> str:
+    """Why a process has gone without a word."""
+    process.join()
+    if process.exitcode is not None and process.exitcode >= 0:
+        return (
+            f"a process that makes samples could not be started, or left by itself (code {process.exitcode}): "
+            "what it wrote to stderr says why; with spawn and forkserver the script that calls feedrate.write() "
+            "needs  if __name__ == '__main__':"
+        )
+    return "a process that makes samples was killed; is there memory for so many of them?"

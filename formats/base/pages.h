@@ -10,10 +10,6 @@ namespace feedrate::formats {
 /// The size of a page, in bytes: 4 KiB on x86-64; 4, 16 or 64 KiB on ARM, as its kernel was built.
 std::size_t page_bytes();
 
-/// Gives memory to pages that will be written as a whole, all at once, which costs less than a fault for each. Their
-/// contents stay. A kernel before Linux 5.14 does nothing here.
-void prepare_to_write(Bytes bytes);
-
 /// `bytes`, from the beginning of their first page on: madvise() refuses any other address.
 Bytes from_page_begin(Bytes bytes, std::size_t page = page_bytes());
 

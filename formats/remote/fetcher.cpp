@@ -10,7 +10,6 @@
 
 #include "formats/base/error.h"
 #include "formats/base/fork_mutex.h"
-#include "formats/base/pages.h"
 
 namespace feedrate::formats {
 namespace {
@@ -193,7 +192,6 @@ void Fetcher::start(std::unique_ptr<Task> task) {
     const Fetch& fetch = task->fetch;
     const ByteRange missing{fetch.range.offset + task->have, fetch.range.size - task->have};
     line.exchange.prepare(fetch.request(), fetch.version, missing, fetch.into + task->have);
-    if (task->have == 0) prepare_to_write({fetch.into, fetch.range.size});
     curl_multi_add_handle(multi_, line.exchange.handle());
     task->sent = Clock::now();
     if (task->have == 0) task->counted_since = task->sent;

@@ -5,23 +5,26 @@
 
 #include "formats/base/error.h"
 #include "formats/dataset.h"
+#include "formats/io/late_bytes.h"
 
 namespace feedrate::formats {
 namespace detail {
 
 /// The first that can be read of some samples, at the beginning and then all over the dataset: damage,
 /// even of the very first, must not make the others unreadable. Throws the first sample's Error when all
-/// are damaged.
+/// are damaged, and that of a server that fails: the others are there, too.
 inline Sample first_readable(const Dataset& dataset, Scratch& scratch) {
   constexpr std::uint64_t tries = 16;  // of each
   const std::uint64_t size = dataset.size();
   std::exception_ptr fault;
+  forget_failed_late_bytes();
   for (std::uint64_t i = 0; i < 2 * tries; ++i) {
     const std::uint64_t index = i < tries ? i : size - 1 - (i - tries) * (size / tries);
     if (index >= size) continue;
     try {
       return dataset.read(index, scratch);
     } catch (const Error&) {
+      if (late_bytes_failed()) throw;
       if (!fault) fault = std::current_exception();
     }
   }

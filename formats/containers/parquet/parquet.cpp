@@ -142,6 +142,23 @@ class ParquetDataset final : public Dataset {
             }
           });
     if (text_labels_) number_labels();
+    note_slow_shuffle();
+  }
+
+  void note_slow_shuffle() {
+    constexpr std::uint64_t slow = 4;  // times the work
+    UnpackedBytes all;
+    for (const ParquetFile& file : files_) {
+      all.in_order += file.to_unpack().in_order;
+      all.any_order += file.to_unpack().any_order;
+    }
+    if (all.in_order == 0 || all.any_order < slow * all.in_order) return;
+    info_.slow_shuffle = join(
+        "its images are compressed once more, many to a page: in shuffled order each unpacks a "
+        "page, ",
+        all.any_order / all.in_order,
+        " times the work of reading them in order; 'feedrate convert dataset' makes a copy "
+        "without that");
   }
 
   // Of numbered labels. Shards may leave the names to others, but not contradict them.

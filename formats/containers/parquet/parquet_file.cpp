@@ -118,6 +118,8 @@ void ParquetFile::add_packed_values(const ParquetPage& page) {
   if (!holds_entries(page)) {
     const auto number = static_cast<std::uint32_t>(packed_.size());
     packed_.push_back(page);
+    to_unpack_.in_order += page.unpacked;
+    to_unpack_.any_order += page.unpacked * page.values;
     for (std::uint32_t i = 0; i < page.values; ++i) images_.push_back({nullptr, i, number});
     return;
   }
@@ -125,6 +127,8 @@ void ParquetFile::add_packed_values(const ParquetPage& page) {
   if (packed_.empty() || packed_.back().kind != ParquetPage::Kind::dictionary) {
     throw Error("names entries of a dictionary that is not there");
   }
+  to_unpack_.in_order += packed_.back().unpacked;
+  to_unpack_.any_order += packed_.back().unpacked * page.values;
   Buffer memory;
   read_parquet_values(page, unpacked_parquet_page(page, memory), image_column_, {},
                       {.bytes = {},

@@ -29,6 +29,12 @@ struct OpenParquet {
   ParquetColumns columns;
 };
 
+/// Bytes that reading all images unpacks.
+struct UnpackedBytes {
+  std::uint64_t in_order = 0;   // of rows
+  std::uint64_t any_order = 0;  // where each image unpacks its page anew
+};
+
 /// Any thread may read. Movable.
 class ParquetFile {
  public:
@@ -57,6 +63,7 @@ class ParquetFile {
   bool look_ahead(std::uint64_t row) const;
   void prefetch(std::uint64_t row) const;
   void expect_unchanged() const { file_.expect_unchanged(); }
+  UnpackedBytes to_unpack() const { return to_unpack_; }
   /// Checks the pages' checksums, where there are any.
   void audit(const std::function<void(Finding)>& found) const;
 
@@ -109,6 +116,7 @@ class ParquetFile {
   std::vector<std::uint64_t> name_ends_;  // in names_, by row; empty where there are none
   std::vector<Unpacked> unpacked_;
   std::vector<ParquetPage> packed_;       // dictionaries too
+  UnpackedBytes to_unpack_;
   std::vector<ParquetDictionary> dictionaries_;
   std::vector<ParquetPage> with_checksums_;
 };

@@ -10,6 +10,7 @@
 #include "formats/base/text.h"
 #include "formats/io/file.h"
 #include "loader/order/joined.h"
+#include "tools/console/console.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -91,11 +92,18 @@ std::vector<MixWord> words_of(std::string_view text) {
   return words;
 }
 
+void note_slow_shuffle(const Dataset& dataset, bool shuffle) {
+  const DatasetInfo& info = dataset.info();
+  if (shuffle && !info.slow_shuffle.empty())
+    note(join(shown_path(info.path), ": ", info.slow_shuffle));
+}
+
 OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
   std::vector<std::shared_ptr<const Dataset>> datasets;
   std::vector<MixMember> parts;
   for (const MixWord& word : words_of(text)) {
     datasets.push_back(open_dataset(word.path));
+    note_slow_shuffle(*datasets.back(), shuffle);
     parts.push_back({datasets.back()->size(), word.weight});
   }
   auto joined = std::make_unique<Joined>(std::move(datasets));
@@ -124,6 +132,7 @@ OpenedData open_data(const std::filesystem::path& path, const OrderRequest& requ
   if (!request.mix.empty()) return mix_of(request.mix, request.draws, shuffle);
   OpenedData data{open_dataset(path), nullptr};
   const Dataset& dataset = *data.dataset;
+  note_slow_shuffle(dataset, shuffle && request.order.empty());
   if (!request.order.empty()) {
     data.picks =
         listed(numbers_in<std::uint64_t>(request.order, "an index", parse_number<std::uint64_t>),

@@ -90,6 +90,10 @@ TEST(UnitParquetPages, images_are_the_same_unpacked_with_their_pages_as_all_at_o
                                                      .rows_a_group = 5});
     std::ofstream(path, std::ios::binary) << as_text(file);
     const ParquetFile packed(OpenParquet(path, {}), false);
+    const UnpackedBytes work = packed.to_unpack();
+    EXPECT_GT(work.any_order, work.in_order) << "pages hold several images";
+    EXPECT_LE(work.any_order, 5 * work.in_order) << "and groups five";
+    EXPECT_EQ(ParquetFile(OpenParquet(path, {}), true).to_unpack().any_order, 0U);
     ParquetPageCache pages;
     const auto read = [&](std::size_t step) {
       Buffer memory;

@@ -150,14 +150,15 @@ std::function<int()> prepare_diagnose(CLI::App& app) {
       {.name = "swap",
        .sentence = "Put Feedrate's loader in the place of each DataLoader that it can replace"},
       options->swap);
-  add_option(app,
-             {.name = "threads",
-              .unit = "N",
-              .sentence = "With --swap: its threads, at least 1",
-              .min = 1,
-              .max = loader::max_loader_threads,
-              .nothing = "the script's workers"},
-             options->threads);
+  add_option(
+      app,
+      {.name = "threads",
+       .unit = "N",
+       .sentence = "With --swap: its threads, at least 1, or as many as the script has workers",
+       .min = 1,
+       .max = loader::max_loader_threads,
+       .nothing = "workers"},
+      options->threads);
   add_output(app,
              {.name = "--convert",
               .description = "DIR: with --swap: convert the data first, into this directory",

@@ -55,7 +55,7 @@ TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
   for (const auto& [key, value] : trained.items()) keys += key + " ";
   EXPECT_EQ(
       keys,
-      "network parameters macs device precision pixels decode decoding optimizer recipe "
+      "network parameters macs device precision pixels decode decoding remote optimizer recipe "
       "complete batch ranks "
       "steps images seconds images_per_second timed_images timed_seconds rate_unknown "
       "warmup_seconds stall_percent wait_ms_per_step busy bad_seats "

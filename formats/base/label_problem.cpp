@@ -4,7 +4,8 @@
 
 namespace feedrate::formats {
 
-std::string label_problem(std::int32_t label, std::uint64_t classes) {
+std::string label_problem(std::int32_t label, std::uint64_t classes, bool beside_list) {
+  if (beside_list && classes == 0) return {};
   if (label < 0) return join("the label ", label, " is negative");
   if (classes == 0 || static_cast<std::uint64_t>(label) < classes) return {};
   return join("the label ", label, " is not below the ", classes, " classes");

@@ -7,7 +7,8 @@
 namespace feedrate::formats {
 
 /// What is wrong with a sample's label where the dataset states so many classes, or 0 for none; empty
-/// if nothing is.
-std::string label_problem(std::int32_t label, std::uint64_t classes);
+/// if nothing is. `beside_list`: the sample has a list of labels, of which none need be a class where the
+/// dataset states none.
+std::string label_problem(std::int32_t label, std::uint64_t classes, bool beside_list = false);
 
 }  // namespace feedrate::formats

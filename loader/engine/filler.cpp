@@ -332,7 +332,8 @@ void Filler::replace(const Chunk& chunk, const Fault& fault, const Seats& seats)
 }
 
 void Filler::check_sample(const Sample& sample) const {
-  const std::string problem = label_problem(sample.label, job_.dataset.info().classes);
+  const std::string problem =
+      label_problem(sample.label, job_.dataset.info().classes, !sample.labels.empty());
   if (!problem.empty()) throw Error(problem);
   if (!sample.shape.plausible()) {
     throw Error(join("an image of ", size_text(sample.shape),

@@ -12,6 +12,8 @@ TEST(UnitLabelProblem, a_label_is_a_number_from_0_below_the_classes_that_are_sta
   EXPECT_EQ(label_problem(3, 3), "the label 3 is not below the 3 classes");
   EXPECT_EQ(label_problem(-1, 0), "the label -1 is negative");
   EXPECT_EQ(label_problem(-1, 3), "the label -1 is negative");
+  EXPECT_EQ(label_problem(-1, 0, true), "") << "a list of numbers that are no classes";
+  EXPECT_EQ(label_problem(-1, 3, true), "the label -1 is negative");
 }
 
 }  // namespace

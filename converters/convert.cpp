@@ -37,13 +37,14 @@ Encoding encoding_for(const Container& container, const StreamInfo& info,
   return {&container.default_codec(), 0};
 }
 
-// It becomes part of the names of files. A sidecar may have been made to lead elsewhere.
+// A split's name becomes part of the names of files. One from a sidecar may have been made to lead elsewhere.
 void check_split(std::string_view split) {
   if (is_plain_name(split)) return;
   throw Error(join("expected a split whose name can be that of a file, found '", split, "'"));
 }
 
-void check(const Container& container, const ConvertOptions& options) {
+void check(const ConvertTarget& target, const ConvertOptions& options) {
+  const Container& container = target.container;
   const Codec* codec = options.encoding ? options.encoding->codec : nullptr;
   if (codec != nullptr && !container.accepts(*codec)) {
     throw Error(join(container.name(), " does not hold ", codec->name(), " images; it holds ",
@@ -65,6 +66,7 @@ void check(const Container& container, const ConvertOptions& options) {
   if (options.gzip && !container.compressible()) {
     throw Error(join(container.name(), " files are not compressed as a whole"));
   }
+  check_split(target.split);
 }
 
 struct Range {
@@ -189,8 +191,7 @@ std::optional<Conversion> finished_part(const fs::path& directory,
 Conversion convert(std::unique_ptr<SampleStream> stream, const ConvertTarget& target,
                    const ConvertOptions& options) {
   const auto start = Clock::now();
-  check(target.container, options);
-  check_split(target.split);
+  check(target, options);
   ConversionRun run(std::move(stream), target, options);
   RunningDigest digests(target.path);
   const Tally tally =
@@ -204,8 +205,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
                            const ConvertTarget& target, const ConvertOptions& options) {
   const auto start = Clock::now();
   const std::uint64_t lost_before = lost_pages_so_far();  // of any file
-  check(target.container, options);                       // before anything is read or written
-  check_split(target.split);
+  check(target, options);                                 // before anything is read or written
   ConversionRun run(source.open(inputs, target.split), target, options);
   const bool whole = options.part.count == 1;
   const auto stale =

@@ -1,14 +1,13 @@
 #include "loader/emulated_host.h"
 
 #include <chrono>
-#include <ctime>
+
+#include "formats/base/thread_time.h"
 
 namespace feedrate::loader {
 
 double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  return std::chrono::duration<double>(formats::thread_cpu_time()).count();
 }
 
 EmulatedHost::EmulatedHost(unsigned threads) : left_(threads) {

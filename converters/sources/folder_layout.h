@@ -5,7 +5,7 @@
 //   in front of all       split   class       the rest
 //
 // Directories in front of all images do not count, down to those named like splits (train, Val …).
-// Without such, everything is the split "train". A class is the first directory in a split, with
+// Without directories named so, everything is the split "train". A class is the first directory in a split, with
 // images or without, unless a list names the split's images; then directories do not matter.
 
 #include <cstdint>

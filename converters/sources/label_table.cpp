@@ -17,8 +17,8 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Titles of columns in lower case, without what joins their words, the plainest first: in "id,label,filename"
-// the name is the last.
+// Titles of columns in lower case, without blanks, hyphens and underscores. Earlier ones win: of
+// "id,label,filename", the name of the image is "filename".
 constexpr std::string_view name_titles[] = {
     "filename", "filepath", "imagepath", "imgpath", "path", "file",   "imagefile", "imagename",
     "imgname",  "imageid",  "imgid",     "image",   "img",  "images", "id",        "name"};

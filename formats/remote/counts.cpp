@@ -1,11 +1,8 @@
 #include "formats/remote/counts.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <functional>
 
 namespace feedrate::formats {
@@ -92,18 +89,5 @@ RemoteCounts FetchCounters::now() const {
 RemoteCounts remote_counts() { return FetchCounters::of_process().now(); }
 
 void count_cached(std::uint64_t bytes) { FetchCounters::of_process().cached(bytes); }
-
-std::chrono::nanoseconds thread_cpu_time() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-std::chrono::nanoseconds thread_cpu_wanted() {
-  std::ifstream file("/proc/thread-self/schedstat");
-  std::int64_t ran = 0, waited = 0;
-  if (!(file >> ran >> waited)) return thread_cpu_time();
-  return std::chrono::nanoseconds(ran + waited);
-}
 
 }  // namespace feedrate::formats

@@ -72,9 +72,4 @@ class FetchCounters {
   std::array<Count, Latencies::buckets> latencies_{};
 };
 
-/// Processor time of the thread that asks.
-std::chrono::nanoseconds thread_cpu_time();
-/// The same, and its waiting for a processor, where the system counts that.
-std::chrono::nanoseconds thread_cpu_wanted();
-
 }  // namespace feedrate::formats

@@ -147,7 +147,7 @@ void Exchange::prepare(const HttpRequest& request, const ObjectVersion& version,
 }
 
 int Exchange::perform() {
-  // Called about once a second at least.
+  // libcurl calls it at least about once a second.
   const curl_xferinfo_callback ends = [](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
     return stop_requested() ? 1 : 0;
   };

@@ -10,6 +10,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/fork_mutex.h"
+#include "formats/base/thread_time.h"
 
 namespace feedrate::formats {
 namespace {
@@ -83,7 +84,7 @@ Fetcher::~Fetcher() {
   curl_multi_cleanup(multi_);
 }
 
-// Whether enough came since the last time that it was so: servers may send a byte and break, again and again.
+// Whether bytes came fast enough since it last was so: a server may send one and break, again and again.
 bool Fetcher::Task::progresses(Clock::time_point now) {
   const std::chrono::duration<double> passed = now - counted_since;
   if (static_cast<double>(have - counted) < passed.count() * Exchange::slowest_bytes_per_second) {

@@ -95,7 +95,7 @@ TEST_F(HostileParquet, a_truncated_file_says_so) {
   }
 }
 
-// Whatever a byte becomes, the file is refused, or its samples can be read or are refused.
+// Whichever value a byte is changed to: the file is refused, or each sample is read or refused.
 TEST_F(HostileParquet, a_forged_byte_crashes_nothing) {
   for (const bool dictionary : {false, true}) {
     for (const std::int32_t codec : {0, 1}) {

@@ -261,7 +261,7 @@ class CommandsBadRows : public ::testing::TestWithParam<Format> {
  protected:
   void SetUp() override { GetParam().make(directory_ / "data"); }
 
-  /// The digest of an epoch without bad samples; adds these, by index, to `told`.
+  /// Returns the digest of an epoch without the bad samples, and adds what is said of each to `told`, by its index.
   std::string load(std::vector<std::string> words, std::map<std::uint32_t, std::string>& told) {
     const std::string list = (directory_ / "list").string();
     words.insert(words.begin(), {"load", data_, "--batch", "8", "--json", "--on-bad", "skip",

@@ -18,13 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using testing::Fault;
 using testing::feedrate;
 using testing::make_examples;
-using testing::RangeServer;
 using testing::Said;
 using testing::ServedRequest;
-using testing::TempDirectory;
 using testing::write_dataset;
 
 // Each range takes 4 ms: 250 images or 250 blocks of a MiB a second, at most.

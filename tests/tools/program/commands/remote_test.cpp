@@ -23,10 +23,8 @@ using nlohmann::json;
 using testing::Fault;
 using testing::feedrate;
 using testing::make_examples;
-using testing::RangeServer;
 using testing::Said;
 using testing::ServedRequest;
-using testing::TempDirectory;
 using testing::write_dataset;
 
 TEST_F(CommandsRemote, load_gives_the_digest_of_the_disk_and_tells_what_was_fetched) {

@@ -16,9 +16,10 @@ double tolerance(const Rate& a, const Rate& b) {
   return std::clamp(std::max(a.spread, b.spread), min_tolerance, max_tolerance);
 }
 
-// Where demand was not measured, the consumer's rate in the time in which it had a batch.
+// Where demand was not measured, or was exceeded, the consumer's rate in the time in which it had a batch.
 std::optional<Rate> demand_of(const Figures& figures) {
-  if (figures.demand) return figures.demand->value > 0 ? figures.demand : std::nullopt;
+  if (figures.demand && figures.demand->value <= 0) return std::nullopt;
+  if (figures.demand && !exceeds_demand(figures)) return figures.demand;
   if (!figures.delivered || !figures.stall || *figures.stall >= 1) return std::nullopt;
   return Rate{figures.delivered->value / (1 - *figures.stall), figures.delivered->spread};
 }
@@ -77,6 +78,11 @@ bool is_fed(Limit limit) { return limit == Limit::trainer || limit == Limit::upl
 
 bool as_fast_as(const Rate& rate, const Rate& best) {
   return rate.value >= best.value * (1 - tolerance(rate, best));
+}
+
+bool exceeds_demand(const Figures& figures) {
+  return figures.demand && figures.delivered && figures.demand->value > 0 &&
+         figures.delivered->value > max_share_of_demand * figures.demand->value;
 }
 
 Figures figures_of(const LoaderStats& stats, unsigned threads) {

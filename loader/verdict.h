@@ -42,6 +42,9 @@ inline constexpr double max_tolerance = 0.10;
 /// min_tolerance and at most max_tolerance.
 bool as_fast_as(const Rate& rate, const Rate& best);
 
+/// Nobody gets more than it can take: beyond this share of its demand, one of the two measurements was disturbed.
+inline constexpr double max_share_of_demand = 1.05;
+
 /// What `threads` count, in sentences, unless they are another loader's.
 inline constexpr std::string_view loader_thread = "loader thread";
 
@@ -64,6 +67,9 @@ struct Figures {
   double augment = 0;
 };
 
+/// Whether more was delivered than max_share_of_demand allows.
+bool exceeds_demand(const Figures& figures);
+
 /// From a loader's own counters: supply as if the workers never waited, demand as if the consumer
 /// never did. Nothing is measured before an image was handed out.
 Figures figures_of(const LoaderStats& stats, unsigned threads);
@@ -80,11 +86,12 @@ enum class Remedy : std::uint8_t {
 struct Verdict {
   Limit limit = Limit::unknown;
   Remedy remedy = Remedy::none;
-  std::optional<Rate> demand{};  // of the figures, or estimated; absent where neither is known
+  std::optional<Rate> demand{};  // of the figures, or estimated where that is exceeded or not known
   Figures figures{};
 };
 
-/// The consumer is the limit where it gets as much as it can take, within the repeats' spread. Else
+/// The consumer is the limit where it gets as much as it can take, within the repeats' spread; where it got
+/// more than that, its stall tells. Else
 /// it is the loader where that alone is slower than the consumer, and the cores where it is not but
 /// both have more threads than there are cores. Without threads the consumer does the loading
 /// itself: that is work, not waiting.

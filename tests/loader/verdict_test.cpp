@@ -46,6 +46,16 @@ TEST(UnitVerdict, a_trainer_that_gets_all_it_can_take_within_the_noise_is_the_li
   EXPECT_EQ(judge(cpu(1010, 18'000, 2)).limit, Limit::trainer);
 }
 
+TEST(UnitVerdict, where_more_was_delivered_than_demanded_the_stall_tells_the_limit) {
+  Figures figures = device(1500, 1550, 2);
+  EXPECT_EQ(judge(figures).limit, Limit::unknown);
+  figures.stall = 0.01;
+  EXPECT_EQ(judge(figures).limit, Limit::trainer);
+  figures.stall = 0.4;
+  EXPECT_EQ(judge(figures).limit, Limit::decode);
+  EXPECT_NEAR(judge(figures).demand->value, 2500, 1);
+}
+
 TEST(UnitVerdict, repeats_that_differ_excuse_a_difference_of_up_to_a_tenth) {
   Figures figures = device(920, 930, 2);
   EXPECT_EQ(judge(figures).limit, Limit::decode);

@@ -40,11 +40,6 @@ std::string limit_clause(const Verdict& verdict) {
 std::string share_text(const Verdict& verdict, const std::string& who) {
   const Rate& delivered = *verdict.figures.delivered;
   const double share = delivered.value / verdict.demand->value;
-  if (share > max_share_of_demand) {
-    return fmt::format(
-        "{} got more, {} images/s, than it took alone, {}: one of the two was disturbed", who,
-        quantity(delivered.value), quantity(verdict.demand->value));
-  }
   // Both rates are medians: delivered may come out above demand.
   if (share >= 0.995) return fmt::format("{} gets all that it can take", who);
   const double noise = std::min(std::max(delivered.spread, verdict.demand->spread), max_tolerance);
@@ -58,6 +53,13 @@ std::string stall_text(const Figures& figures) {
   const double percent = 100 * *figures.stall;
   if (figures.threads > 0) return fmt::format("; it waits for data {:.1f} % of the time", percent);
   return fmt::format("; loading, which it does itself, takes {:.1f} % of its time", percent);
+}
+
+/// That it got more than it can take, and what it waited for then.
+std::string disturbed_text(const Figures& figures, const std::string& who) {
+  return fmt::format(
+      "{} got more, {} images/s, than it took alone, {}: one of the two was disturbed{}", who,
+      quantity(figures.delivered->value), quantity(figures.demand->value), stall_text(figures));
 }
 
 /// How much of the loading time the longest stage takes; "" where that is all of it.
@@ -124,6 +126,12 @@ std::string finding_text(const Verdict& verdict, const std::vector<Limit>& other
   const std::string limit = others.empty() ? limit_clause(verdict)
                                            : "The rounds do not tell whether the limit is " +
                                                  limit_names(verdict.limit, others);
+  if (exceeds_demand(figures)) {
+    const bool is_named = verdict.limit == Limit::trainer && others.empty();
+    return fmt::format(
+        "{}: {}.", limit,
+        disturbed_text(figures, is_named ? "it" : fmt::format("the {}", figures.consumer)));
+  }
   if (!figures.delivered || !verdict.demand) {
     return fmt::format("{}: neither demand nor waiting was measured.", limit);
   }

@@ -11,10 +11,6 @@
 
 namespace feedrate::tools {
 
-/// Delivered cannot exceed demand by more than the noise between repeats: beyond this share, one of the two was
-/// disturbed.
-inline constexpr double max_share_of_demand = 1.05;
-
 /// "The trainer is the limit: it gets 98 % of what it can take."
 std::string finding_text(const loader::Verdict& verdict);
 /// The same where the noise of the rounds leaves other limits: "The rounds do not tell whether the limit

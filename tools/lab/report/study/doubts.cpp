@@ -88,7 +88,7 @@ void doubt_demand(const std::vector<Study>& studies, Sentences& sentences) {
       if (!is_candidate(study, curve)) continue;
       for (const Point& point : curve.delivered) best = std::max(best, point.rate);
     }
-    if (!study.demand || best <= study.demand->rate * max_share_of_demand) continue;
+    if (!study.demand || best <= study.demand->rate * loader::max_share_of_demand) continue;
     sentences.push_back(fmt::format(
         "{}: delivered, up to {} images/s, exceeds demand, {}; one of the two measurements was "
         "disturbed.",

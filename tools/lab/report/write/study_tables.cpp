@@ -37,7 +37,7 @@ std::optional<double> share_of_demand(const Curve& curve, const Point* delivered
 /// Of what it can take, nothing gets more than all; where it seems to by more than the noise, a demand
 /// was measured that is none.
 std::string share_cell(std::optional<double> percent, int digits) {
-  if (percent > 100 * max_share_of_demand) return "over 100 %";
+  if (percent > 100 * loader::max_share_of_demand) return "over 100 %";
   return percent_cell(percent ? std::optional(std::min(*percent, 100.0)) : percent, digits);
 }
 

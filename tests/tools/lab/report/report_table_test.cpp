@@ -37,6 +37,18 @@ TEST(UnitTable, on_a_terminal_a_wide_table_continues_below_with_its_names) {
             "          cores\n");
 }
 
+TEST(UnitTable, on_a_terminal_no_head_is_cut_and_no_two_names_are_cut_alike) {
+  const std::string before = "lmdb × jpeg (a/folder/", behind = "/in/another/with/a/long/name)";
+  EXPECT_EQ(
+      table_text({.heads = {"format", "resnet50 on emulated h100, fed by A Processor, 2 cores"},
+                  .rows = {{.cells = {before + "1" + behind, "3"}},
+                           {.cells = {before + "2" + behind, "4"}}}}),
+      "                                                  resnet50 on emulated h100, fed\n"
+      "  format                                                 by A Processor, 2 cores\n"
+      "  lmdb × jpeg (a/folder/1…ther/with/a/long/name)                               3\n"
+      "  lmdb × jpeg (a/folder/2…ther/with/a/long/name)                               4\n");
+}
+
 TEST(UnitTable, empty_columns_are_dropped) {
   const Table table = without_empty_columns(
       {.heads = {"format", "stall", "GPU W"},

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "tools/console/bars.h"
@@ -13,7 +15,7 @@ namespace feedrate::tools {
 namespace {
 
 constexpr std::size_t gap = 2;         // between columns
-constexpr std::size_t max_width = 30;  // of a column
+constexpr std::size_t max_width = 30;  // of a column, but for names that need more
 
 bool is_text(const Table& table, std::size_t column) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
@@ -22,26 +24,85 @@ bool is_text(const Table& table, std::size_t column) {
          });
 }
 
-/// A column's head and cells, padded or cut to one width.
-std::vector<std::string> column_cells(const Table& table, std::size_t column) {
-  std::vector<std::string> cells{table.heads[column]};
-  std::string last;
-  for (const Table::Row& row : table.rows) {
-    const std::string cell = harmless(row.cells[column]);
-    const bool repeats = std::exchange(last, cell) == cell;
-    cells.push_back(column == 0 && repeats ? "" : cell);
-  }
+/// A head, on as many lines as it needs, and a cell for each row, all of them `width` wide.
+struct Column {
+  std::vector<std::string> head;
+  std::vector<std::string> cells;
   std::size_t width = 0;
-  for (const std::string& cell : cells) width = std::max(width, columns_of(cell));
-  width = std::min(width, max_width);
-  for (std::string& cell : cells) {
-    const std::size_t used = columns_of(cell);
-    const bool is_left = used >= width || is_text(table, column);
-    cell = !is_left      ? std::string(width - used, ' ') + cell
-           : column == 0 ? fitted_name(cell, width)
-                         : fitted(cell, width);
+};
+
+std::size_t widest(const std::vector<std::string>& texts) {
+  std::size_t width = 0;
+  for (const std::string& text : texts) width = std::max(width, columns_of(text));
+  return width;
+}
+
+/// The least width from max_width on at which different names are not cut alike.
+std::size_t width_of_names(const std::vector<std::string>& names) {
+  const std::size_t longest = widest(names);
+  const std::set<std::string> different(names.begin(), names.end());
+  for (std::size_t width = max_width; width < longest; ++width) {
+    std::set<std::string> cut;
+    for (const std::string& name : different) cut.insert(fitted_name(name, width));
+    if (cut.size() == different.size()) return width;
   }
-  return cells;
+  return longest;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream wrapped_text(wrapped(text, 0, max_width));
+  for (std::string line; std::getline(wrapped_text, line);) lines.push_back(line);
+  return lines;
+}
+
+Column column_at(const Table& table, std::size_t at) {
+  Column column;
+  column.head = lines_of(harmless(table.heads[at]));
+  for (const Table::Row& row : table.rows) column.cells.push_back(harmless(row.cells[at]));
+  const std::size_t cells =
+      at == 0 ? width_of_names(column.cells) : std::min(max_width, widest(column.cells));
+  column.width = std::max(cells, std::min(max_width, widest(column.head)));
+  const auto fit = [&, is_name = at == 0, is_left = is_text(table, at)](std::string& cell) {
+    const std::size_t used = columns_of(cell);
+    const bool is_right = !is_left && used < column.width;
+    cell = is_right  ? std::string(column.width - used, ' ') + cell
+           : is_name ? fitted_name(cell, column.width)
+                     : fitted(cell, column.width);
+  };
+  std::ranges::for_each(column.head, fit);
+  std::string last;
+  for (std::string& cell : column.cells) {
+    const bool repeats = std::exchange(last, cell) == cell;
+    if (at == 0 && repeats) cell.clear();
+    fit(cell);
+  }
+  return column;
+}
+
+/// Columns side by side, whose heads end on one line.
+std::string block_text(const Table& table, const std::vector<Column>& block) {
+  std::size_t height = 0;
+  for (const Column& column : block) height = std::max(height, column.head.size());
+  std::vector<std::string> lines(height + table.rows.size(), "  ");
+  for (std::size_t k = 0; k < table.rows.size(); ++k) {
+    if (table.rows[k].chosen) lines[height + k] = "→ ";
+  }
+  for (const Column& column : block) {
+    const std::size_t above = height - column.head.size();
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      if (&column != &block.front()) lines[k].append(gap, ' ');
+      lines[k] += k < above    ? std::string(column.width, ' ')
+                  : k < height ? column.head[k - above]
+                               : column.cells[k - height];
+    }
+  }
+  std::string text;
+  for (std::string& line : lines) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -58,28 +119,23 @@ Table without_empty_columns(Table table) {
 }
 
 std::string table_text(const Table& table, std::size_t columns) {
-  const std::vector<std::string> names = column_cells(table, 0);
-  std::vector<std::string> lines;
   std::string text;
-  const auto finish = [&] {
-    for (std::string& line : lines) {
-      line.erase(line.find_last_not_of(' ') + 1);
-      text += line + "\n";
-    }
-    lines.clear();
-  };
+  std::vector<Column> block;
+  std::size_t used = 0;
   for (std::size_t i = 1; i < table.heads.size(); ++i) {
-    const std::vector<std::string> cells = column_cells(table, i);
-    if (!lines.empty() && columns_of(lines[0]) + gap + columns_of(cells[0]) > columns) finish();
-    if (lines.empty()) {
-      for (std::size_t k = 0; k < names.size(); ++k) {
-        lines.push_back((k > 0 && table.rows[k - 1].chosen ? "→ " : "  ") + names[k]);
-      }
+    Column next = column_at(table, i);
+    if (!block.empty() && used + gap + next.width > columns) {
+      text += block_text(table, block);
+      block.clear();
     }
-    for (std::size_t k = 0; k < cells.size(); ++k) lines[k] += std::string(gap, ' ') + cells[k];
+    if (block.empty()) {
+      block.push_back(column_at(table, 0));
+      used = gap + block.front().width;  // an arrow stands before it
+    }
+    used += gap + next.width;
+    block.push_back(std::move(next));
   }
-  finish();
-  return text;
+  return block.empty() ? text : text + block_text(table, block);
 }
 
 std::string table_html(const Table& table) {

@@ -26,7 +26,7 @@ struct Table {
 Table without_empty_columns(Table table);
 
 /// Text is aligned left, numbers right. Columns beyond the width of `columns` characters continue
-/// below, again with the names; a name that repeats is shown once.
+/// below, again with the names; a name that repeats is shown once. Long heads take several lines.
 std::string table_text(const Table& table, std::size_t columns = 100);
 /// <table>…</table>, with all text escaped.
 std::string table_html(const Table& table);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/in_text.h"
+#include "tests/tools/noise.h"
 #include "tests/tools/rows.h"
 
 namespace feedrate::tools {
@@ -26,6 +27,34 @@ TEST(UnitComparison, a_point_is_faster_or_slower_only_beyond_what_its_repeats_ex
                            "Did it get faster? In part. Of 3 points in both files, 1 is "
                            "faster, 1 slower, 1 without a difference"))
       << found.summary();
+}
+
+TEST(UnitComparison, among_many_points_that_did_not_change_none_is_called_changed_by_chance) {
+  testing::Noise noise(1);
+  const auto file = [&](double faster) {
+    std::vector<Row> rows;
+    for (unsigned threads = 1; threads <= 30; ++threads) {
+      rows.push_back(supply("lmdb", threads, 1000));
+      for (double& rate : rows.back().repeats) {
+        rate = 1000 * (threads <= 15 ? faster : 1) * noise.factor(0.03);
+      }
+    }
+    return rows;
+  };
+  constexpr unsigned comparisons = 100;
+  unsigned wrong = 0, told = 0, false_ones = 0;
+  for (unsigned i = 0; i < comparisons; ++i) {
+    wrong += compare(file(1), file(1)).count(Change::none) < 30;
+    const Comparison found = compare(file(1), file(1.5));
+    for (const ComparedPoint& point : found.points) {
+      if (point.change() == Change::none) continue;
+      ++told;
+      false_ones += *point.threads > 15;
+    }
+  }
+  EXPECT_LE(wrong, comparisons / 10);  // 5 are expected
+  EXPECT_GE(told, 15 * comparisons * 95 / 100);
+  EXPECT_LE(false_ones, told / 10);
 }
 
 TEST(UnitComparison, a_single_repeat_leaves_the_answer_open) {

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
-#include <numbers>
 
-#include "formats/base/random.h"
 #include "formats/base/statistics.h"
 #include "tests/support/in_text.h"
+#include "tests/tools/noise.h"
 #include "tests/tools/rows.h"
 #include "tools/lab/report/study/report.h"
 #include "tools/lab/report/write/study_tables.h"
@@ -107,13 +105,7 @@ TEST(UnitVerdict, rounds_of_two_benches_are_no_pairs) {
 
 TEST(UnitVerdict, of_equal_formats_on_a_restless_machine_one_table_in_twenty_calls_one_slower) {
   constexpr unsigned tables = 400, kinds = 5, rounds = 3;
-  std::uint64_t draws = 0;
-  const auto uniform = [&] {
-    return static_cast<double>(formats::below(formats::random_bits(3, draws++), 100'000)) / 1e5;
-  };
-  const auto gauss = [&] {
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  };
+  testing::Noise noise(3);
   const auto wrong = [&](double slower) {
     std::array<unsigned, 2> found{};  // tables that name a difference that is none, or miss one
     for (unsigned table = 0; table < tables; ++table) {
@@ -123,7 +115,7 @@ TEST(UnitVerdict, of_equal_formats_on_a_restless_machine_one_table_in_twenty_cal
         const double rate = format == 0 ? 1000 : 1000 * (1 - slower);
         row.repeats.clear();
         for (unsigned round = 0; round < rounds; ++round)
-          row.repeats.push_back(rate * std::exp((slower > 0 ? 0.02 : 0.08) * gauss()));
+          row.repeats.push_back(rate * noise.factor(slower > 0 ? 0.02 : 0.08));
         row.images_per_second = formats::median(row.repeats);
         rows.push_back(row);
       }

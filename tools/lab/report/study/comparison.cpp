@@ -45,6 +45,28 @@ struct Sides {
   std::vector<const Row*> before, after;
 };
 
+/// The repeats of a point in both files.
+using Repeats = std::array<std::vector<double>, 2>;
+
+bool differ(const Repeats& repeats, double outside) {
+  const std::optional<Interval> ratio = ratio_interval(repeats[0], repeats[1], outside);
+  return ratio && (ratio->low > 1 || ratio->high < 1);
+}
+
+/// Which points changed. The more of them do, the less each has to differ: at first as much as one that differs
+/// alone by chance in one of twenty comparisons.
+std::vector<bool> changes_of(const std::vector<Repeats>& points) {
+  const auto all = static_cast<double>(points.size());
+  for (std::size_t least = points.size(); least > 0; --least) {
+    std::vector<bool> changed;
+    for (const Repeats& repeats : points) {
+      changed.push_back(differ(repeats, one_in_twenty * static_cast<double>(least) / all));
+    }
+    if (static_cast<std::size_t>(std::ranges::count(changed, true)) >= least) return changed;
+  }
+  return std::vector<bool>(points.size());
+}
+
 std::set<std::string> machines(const Rows& rows) {
   std::set<std::string> found;
   for (const Row& row : rows) found.insert(machine_of(row));
@@ -77,8 +99,8 @@ double ComparedPoint::ratio() const {
 
 Change ComparedPoint::change() const {
   if (!interval) return Change::unknown;
-  if (interval->low > 1) return Change::faster;
-  return interval->high < 1 ? Change::slower : Change::none;
+  if (!is_changed) return Change::none;
+  return ratio() > 1 ? Change::faster : Change::slower;
 }
 
 std::size_t Comparison::count(Change change) const {
@@ -123,6 +145,7 @@ Comparison compare(const Rows& before, const Rows& after) {
   for (const Row& row : before) side(row).before.push_back(&row);
   for (const Row& row : after) side(row).after.push_back(&row);
   Comparison comparison;
+  std::vector<Repeats> repeats;
   for (const auto& [point, rows] : sides) {
     if (rows.before.empty() || rows.after.empty()) {
       ++(rows.after.empty() ? comparison.only_before : comparison.only_after);
@@ -132,6 +155,7 @@ Comparison compare(const Rows& before, const Rows& after) {
     const auto& [format, path] = std::pair(std::get<8>(point.first), point.second);
     const Point from = pool(rows.before), to = pool(rows.after);
     if (from.rate <= 0 || to.rate <= 0) continue;
+    repeats.push_back({from.repeats, to.repeats});
     comparison.points.push_back({.study = empty_study(row, datasets.at(row.digest)).title(),
                                  .kind = row.kind,
                                  .format = path.empty() ? format : join(format, " (", path, ")"),
@@ -140,6 +164,8 @@ Comparison compare(const Rows& before, const Rows& after) {
                                  .after = to.rate,
                                  .interval = ratio_interval(from.repeats, to.repeats)});
   }
+  const std::vector<bool> changed = changes_of(repeats);
+  for (std::size_t i = 0; i < changed.size(); ++i) comparison.points[i].is_changed = changed[i];
   comparison.doubts = doubts_of(before, after);
   return comparison;
 }

@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::size_t comparison_columns = 100;
 constexpr const char* caution =
-    "Faster and slower: the 95 % interval of the ratio, from the repeats of both files (Welch's t "
-    "interval of the logarithms), does not contain 1. Even where nothing changed, one point in 20 "
-    "is expected to look changed; and the interval knows nothing of a machine that was busier "
-    "during one of the two benches.";
+    "The interval of a ratio is Welch's t interval of the logarithms, from the repeats of both "
+    "files. One point in 20 that did not change has an interval without 1, so that alone makes no "
+    "point faster or slower: of those that are called so, one in 20 is expected to be neither "
+    "(Benjamini and Hochberg). The intervals know nothing of a machine that was busier during one "
+    "of the two benches.";
 
 /// One table for each study.
 std::vector<Table> tables(const Comparison& comparison) {
@@ -84,7 +85,8 @@ void for_each_field(const ComparedPoint& point, const Field& field) {
   field("ratio_high", end(&formats::Interval::high),
         {"upper end of that interval", Null{one_repeat}, Digits{4}});
   field("change", name_of(point.change()),
-        {"`faster`, `slower`: the interval does not contain 1; `no difference`; `not known`"});
+        {"`faster` or `slower`, of which one in 20 is expected to be neither, over all points; "
+         "`no difference`; `not known`"});
 }
 
 template <>

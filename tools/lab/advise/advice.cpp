@@ -299,8 +299,15 @@ void for_each_field(const FedAll& all, const Field& field) {
   const DeviceDemand& demand = all.feeding.demand;
   field("devices", demand.devices.count, {"to be fed"});
   field("demand", demand.images_per_second, {"of all together", Unit{"images/s"}, Digits{1}});
-  field("estimated", demand.estimated,
-        {"whether it was computed from multiply-adds; half or double is then as likely"});
+  field("estimated", demand.estimate.has_value(),
+        {"whether nobody published it, so that it follows from other networks or devices"});
+  const std::optional<Estimate>& estimate = demand.estimate;
+  field("estimate_like", estimate ? std::optional(estimate->like) : std::nullopt,
+        {"the rate of the most similar network, that it follows from, too",
+         Null{"it was published"}});
+  field("estimate_doubt", estimate ? std::optional(estimate->doubt) : std::nullopt,
+        {"it may be so many times as large, or so many times smaller", Null{"it was published"},
+         Digits{2}});
   field("rate", demand.from, {"the rate that it follows from"});
   field("hidden_cores_error_percent",
         only_if(all.feeding.hidden_cores_error.has_value(),

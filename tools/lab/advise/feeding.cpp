@@ -9,9 +9,8 @@
 namespace feedrate::tools {
 namespace {
 
-/// The demand may be half or double where it is an estimate.
 Range range_of(const DeviceDemand& demand) {
-  const double factor = demand.estimated ? 2 : 1;
+  const double factor = demand.estimate ? demand.estimate->doubt : 1;
   const double rate = demand.images_per_second;
   return {.likely = rate, .low = rate / factor, .high = rate * factor};
 }

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "tools/lab/advise/device_demand.h"
 #include "tools/lab/advise/permits.h"
 #include "tools/lab/advise/prediction.h"
-#include "tools/lab/advise/published_rate.h"
 
 namespace feedrate::tools {
 

@@ -24,12 +24,11 @@ std::string demand_text(const Feeding& feeding, const std::string& network) {
   const DeviceDemand& demand = feeding.demand;
   const std::string who = feeding.name();
   const char* const verb = demand.devices.count == 1 ? "takes" : "take";
-  if (demand.estimated) {
-    return fmt::format(
-        "{} training {} {} about {} images/s, half or double: an estimate by multiply-adds from "
-        "the {} of {} ({}).",
-        who, network, verb, quantity(demand.images_per_second),
-        quantity(demand.from.images_per_second), demand.from.network, origin_text(demand.from));
+  if (demand.estimate) {
+    const double rate = demand.images_per_second, doubt = demand.estimate->doubt;
+    return fmt::format("{} training {} {} about {} images/s, {} to {}: an estimate {}.", who,
+                       network, verb, quantity(rate), quantity(rate / doubt),
+                       quantity(rate * doubt), estimate_text(demand, network));
   }
   return fmt::format(
       "{} training {} {} {} images/s{} ({}).", who, network, verb,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -26,20 +25,21 @@ namespace {
 
 constexpr const char* mlperf_storage =
     "MLPerf Storage 1.0, the compute time of its emulated accelerator (mlcommons/storage)";
+// Medians of the epochs' throughput, with the loader of the submission, in resnet/result_0.txt.
+constexpr const char* mlperf_h200 = "MLPerf Training 4.0, NVIDIA, h200_ngc24.04_mxnet";
+constexpr const char* mlperf_h100 = "MLPerf Training 4.0, Dell, XE9680x8H100-SXM-80GB";
+constexpr const char* mlperf_a100 = "MLPerf Training 3.0, Dell, XE9680x8A100-SXM-80GB";
 constexpr const char* own =
     "Feedrate's own trainer, an H100 80 GB HBM3 (samples/results/resnet50-h100.jsonl)";
 constexpr const char* own_h200 =
-    "Feedrate's own trainer, an H200 (samples/results/resnet50-h200.jsonl)";
+    "Feedrate's own trainer, an H200 (samples/results, resnet50-h200.jsonl and "
+    "networks-h200.jsonl)";
 constexpr const char* mxnet = "NVIDIA DeepLearningExamples, MXNet 20.12, RN50v1.5";
 constexpr const char* pytorch = "NVIDIA DeepLearningExamples, PyTorch 21.03, resnet50v1.5";
-
-std::string lower(std::string_view text) {
-  std::string small(text);
-  std::ranges::transform(small, small.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return small;
-}
+constexpr const char* tensorflow_p100 =
+    "TensorFlow's benchmarks of May 2017, synthetic data, a DGX-1";
+constexpr const char* tensorflow_k80 =
+    "TensorFlow's benchmarks of May 2017, synthetic data, Google Compute Engine";
 
 constexpr std::array<std::string_view, 8> keys = {
     "device", "network", "images_per_second", "precision", "devices", "batch", "date", "source"};
@@ -103,30 +103,31 @@ PublishedRate from_json(const nlohmann::json& object) {
   return rate;
 }
 
-double multiply_adds(std::string_view name) {
-  const Network& kind = network(name);
-  return static_cast<double>(kind.build(kind.published_input(), kind.published_classes()).macs());
-}
-
-/// Null where there is none.
-template <class Wanted>
-const PublishedRate* fastest(std::span<const PublishedRate> rates, const Wanted& wanted) {
-  const PublishedRate* found = nullptr;
-  for (const PublishedRate& rate : rates) {
-    if (wanted(rate) && (found == nullptr || rate.images_per_second > found->images_per_second))
-      found = &rate;
-  }
-  return found;
-}
-
 }  // namespace
+
+std::string device_key(std::string_view name) {
+  std::string small(name);
+  std::ranges::transform(small, small.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return small;
+}
 
 std::span<const PublishedRate> published_rates() {
   static const std::vector<PublishedRate> rates = {
       {"H100", "resnet50", "bf16", 1, 256, 5910, "2026-11", own},
+      {"H100", "resnet50", "mixed", 8, 400, 57121, "2024-06", mlperf_h100},
       {"H200", "resnet50", "bf16", 1, 256, 8482, "2026-11", own_h200},
+      {"H200", "resnet50", "mixed", 8, 400, 63616, "2024-06", mlperf_h200},
+      {"H200", "alexnet:caffe", "bf16", 1, 128, 24231, "2026-11", own_h200},
+      {"H200", "lenet", "bf16", 1, 64, 375368, "2026-11", own_h200},
+      {"H200", "alexnet:cifar", "bf16", 1, 128, 297345, "2026-11", own_h200},
+      {"H200", "resnet50:cifar", "bf16", 1, 128, 36391, "2026-11", own_h200},
+      {"H200", "googlenet:cifar", "bf16", 1, 128, 81011, "2026-11", own_h200},
+      {"H200", "vgg16:cifar", "bf16", 1, 128, 98385, "2026-11", own_h200},
       {"H100", "resnet50", "", 1, 400, 400 / 0.224, "2024-09", mlperf_storage},
       {"A100", "resnet50", "", 1, 400, 400 / 0.435, "2024-09", mlperf_storage},
+      {"A100", "resnet50", "mixed", 8, 408, 28591, "2023-06", mlperf_a100},
       {"A100", "resnet50", "mixed", 1, 256, 2180, "2020-12", mxnet},
       {"A100", "resnet50", "mixed", 8, 256, 16925, "2020-12", mxnet},
       {"A100", "resnet50", "tf32", 1, 256, 1022, "2020-12", mxnet},
@@ -140,7 +141,19 @@ std::span<const PublishedRate> published_rates() {
       {"V100", "resnet50", "fp32", 1, 128, 417, "2020-12", mxnet},
       {"V100", "resnet50", "fp32", 8, 128, 3223, "2020-12", mxnet},
       {"V100", "resnet50", "mixed", 1, 0, 1200, "2021-03", pytorch},
-      {"V100", "resnet50", "fp32", 1, 0, 367, "2021-03", pytorch}};
+      {"V100", "resnet50", "fp32", 1, 0, 367, "2021-03", pytorch},
+      {"P100", "resnet50", "fp32", 1, 64, 219, "2017-05", tensorflow_p100},
+      {"P100", "resnet50", "fp32", 8, 64, 1734, "2017-05", tensorflow_p100},
+      {"P100", "alexnet", "fp32", 1, 512, 2987, "2017-05", tensorflow_p100},
+      {"P100", "alexnet", "fp32", 8, 512, 17822, "2017-05", tensorflow_p100},
+      {"P100", "vgg16", "fp32", 1, 64, 154, "2017-05", tensorflow_p100},
+      {"P100", "vgg16", "fp32", 8, 64, 1081, "2017-05", tensorflow_p100},
+      {"K80", "resnet50", "fp32", 1, 64, 51.9, "2017-05", tensorflow_k80},
+      {"K80", "resnet50", "fp32", 8, 64, 387, "2017-05", tensorflow_k80},
+      {"K80", "alexnet", "fp32", 1, 512, 656, "2017-05", tensorflow_k80},
+      {"K80", "alexnet", "fp32", 8, 512, 4640, "2017-05", tensorflow_k80},
+      {"K80", "vgg16", "fp32", 1, 32, 35.4, "2017-05", tensorflow_k80},
+      {"K80", "vgg16", "fp32", 8, 32, 234, "2017-05", tensorflow_k80}};
   return rates;
 }
 
@@ -166,8 +179,9 @@ std::vector<PublishedRate> known_rates(const std::filesystem::path& file) {
   if (file.empty()) return rates;
   const std::vector<PublishedRate> own = read_rates(file);
   std::erase_if(rates, [&](const PublishedRate& rate) {
-    return std::ranges::any_of(
-        own, [&](const PublishedRate& one) { return lower(one.device) == lower(rate.device); });
+    return std::ranges::any_of(own, [&](const PublishedRate& one) {
+      return device_key(one.device) == device_key(rate.device);
+    });
   });
   rates.insert(rates.end(), own.begin(), own.end());
   return rates;
@@ -175,7 +189,7 @@ std::vector<PublishedRate> known_rates(const std::filesystem::path& file) {
 
 std::vector<std::string> device_names(std::span<const PublishedRate> rates) {
   std::set<std::string> names;
-  for (const PublishedRate& rate : rates) names.insert(lower(rate.device));
+  for (const PublishedRate& rate : rates) names.insert(device_key(rate.device));
   return {names.begin(), names.end()};
 }
 
@@ -187,51 +201,6 @@ std::string age_warning(const PublishedRate& rate) {
   return fmt::format(
       "{} is of {}, older than the schema of our rows ({}): newer software may train faster", of,
       rate.date, row_schema_since);
-}
-
-Devices parse_devices(std::string_view text, std::span<const PublishedRate> rates) {
-  const std::vector<std::string> names = device_names(rates);
-  Devices devices{lower(text)};
-  if (std::ranges::find(names, devices.name) != names.end()) return devices;
-  const std::size_t x = devices.name.rfind('x');
-  if (x != std::string::npos && x + 1 < devices.name.size()) {
-    const char* const end = devices.name.data() + devices.name.size();
-    const auto [stop, error] = std::from_chars(devices.name.data() + x + 1, end, devices.count);
-    if (error == std::errc() && stop == end && devices.count > 0) devices.name.resize(x);
-  }
-  std::vector<std::string_view> known(names.begin(), names.end());
-  expect_known("device", devices.name, known);
-  return devices;
-}
-
-DeviceDemand demand_of(const Devices& devices, std::string_view network,
-                       std::span<const PublishedRate> rates) {
-  const auto is_of = [&](const PublishedRate& rate, unsigned count) {
-    return lower(rate.device) == devices.name && rate.devices == count;
-  };
-  const auto wanted = [&](unsigned count) {
-    return [&, count](const PublishedRate& rate) {
-      return is_of(rate, count) && rate.network == network;
-    };
-  };
-  if (const PublishedRate* same = fastest(rates, wanted(devices.count))) {
-    return {.from = *same, .devices = devices, .images_per_second = same->images_per_second};
-  }
-  DeviceDemand demand{.from = {}, .devices = devices, .scaled = devices.count > 1};
-  if (const PublishedRate* one = fastest(rates, wanted(1))) {
-    demand.from = *one;
-    demand.images_per_second = devices.count * one->images_per_second;
-    return demand;
-  }
-  const PublishedRate* other = fastest(rates, [&](const auto& rate) { return is_of(rate, 1); });
-  if (other == nullptr) {
-    throw Error(join("no rate of one ", devices.name, " is known; --rates FILE can tell one"));
-  }
-  demand.estimated = true;
-  demand.from = *other;
-  demand.images_per_second = devices.count * other->images_per_second *
-                             multiply_adds(other->network) / multiply_adds(network);
-  return demand;
 }
 
 std::string origin_text(const PublishedRate& rate) {

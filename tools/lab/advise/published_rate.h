@@ -1,6 +1,5 @@
 #pragma once
-// How fast devices train that are not here, as others have published it: what `feedrate advise --for`
-// feeds. Values.
+// How fast devices train that are not here, as others have published it. Values.
 
 #include <cstdint>
 #include <filesystem>
@@ -33,33 +32,12 @@ std::vector<PublishedRate> known_rates(const std::filesystem::path& file);
 inline constexpr const char* published_or_own_rates =
     "Rates of devices, instead of published ones: a JSON list";
 
+/// A device's name in small letters, as names are compared.
+std::string device_key(std::string_view name);
 /// Their devices, each name once, in small letters.
 std::vector<std::string> device_names(std::span<const PublishedRate> rates);
 /// A warning where a rate is older than the schema of our rows, or of no known date; else "".
 std::string age_warning(const PublishedRate& rate);
-
-/// So many devices of a kind that train together: "h100x8".
-struct Devices {
-  std::string name;
-  unsigned count = 1;
-};
-/// Throws Error with the nearest names for a device of which `rates` has none, and for a bad number.
-Devices parse_devices(std::string_view text, std::span<const PublishedRate> rates);
-
-/// What these devices take while they train a network.
-struct DeviceDemand {
-  PublishedRate from;  // that it follows from
-  Devices devices;
-  double images_per_second = 0;  // of all together
-  /// Nobody published this network on this device: computed from its multiply-adds and the rate of
-  /// another. Between half and double is then as likely.
-  bool estimated = false;
-  /// From one device, for as many: they may disturb each other.
-  bool scaled = false;
-};
-/// From the fastest that was published for as many devices, else for one of them, else an estimate.
-DeviceDemand demand_of(const Devices& devices, std::string_view network,
-                       std::span<const PublishedRate> rates);
 
 /// "NVIDIA DeepLearningExamples, …, 2021-03: mixed, batches of 256"
 std::string origin_text(const PublishedRate& rate);

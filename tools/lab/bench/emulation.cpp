@@ -10,6 +10,7 @@
 #include "formats/base/error.h"
 #include "tools/console/advised_error.h"
 #include "tools/console/text.h"
+#include "tools/lab/advise/device_demand.h"
 #include "tools/lab/bench/plan.h"
 #include "trainer/networks/network.h"
 
@@ -63,7 +64,8 @@ Emulation emulation_of(std::string_view text, const std::string& network,
             .host_cores = host_cores};
   }
   const DeviceDemand demand = demand_of(parse_devices(text, rates), network, rates);
-  const std::string origin = origin_text(demand.from);
+  const std::string origin =
+      demand.estimate ? "an estimate " + estimate_text(demand, network) : origin_text(demand.from);
   const auto& [name, count] = demand.devices;
   if (demand.images_per_second > max_rate) {
     throw Error(fmt::format("{} images/s are more than the {} that can be emulated",
@@ -75,9 +77,8 @@ Emulation emulation_of(std::string_view text, const std::string& network,
   }
   return {.device = fmt::format("emulated {}{}", name, count > 1 ? fmt::format("x{}", count) : ""),
           .precision = demand.from.precision,
-          .origin = fmt::format("{} images/s{}: {}{}{}", exact_tenths(demand.images_per_second),
-                                demand.estimated ? ", an estimate by multiply-adds" : "",
-                                demand.estimated ? demand.from.network + ", " : "", origin, host),
+          .origin = fmt::format("{} images/s: {}{}", exact_tenths(demand.images_per_second), origin,
+                                host),
           .images_per_second = demand.images_per_second,
           .host_cores = count * host_cores,
           .age = age_warning(demand.from)};

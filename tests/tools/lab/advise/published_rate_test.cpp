@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "formats/io/file.h"
@@ -11,6 +12,7 @@
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
+#include "tools/lab/advise/device_demand.h"
 #include "tools/lab/advise/feeding.h"
 #include "tools/program/cli/command.h"
 #include "trainer/networks/network.h"
@@ -52,15 +54,55 @@ TEST(UnitPublishedRates, the_fastest_of_as_many_devices_counts_else_that_of_one)
   const DeviceDemand four = demand_of({"fast", 4}, "resnet50", made_up);
   EXPECT_EQ(four.images_per_second, 12'000);
   EXPECT_TRUE(four.scaled);
-  EXPECT_FALSE(four.estimated);
+  EXPECT_FALSE(four.estimate);
 }
 
 TEST(UnitPublishedRates, of_another_network_it_is_estimated_by_multiply_adds) {
   const DeviceDemand vgg = demand_of({"fast", 1}, "vgg16", made_up);
-  EXPECT_TRUE(vgg.estimated);
+  ASSERT_TRUE(vgg.estimate);
   EXPECT_EQ(vgg.from.network, "resnet50");
   EXPECT_NEAR(vgg.images_per_second, 3000 * 4.1 / 15.5, 20);  // billions of multiply-adds
   expect_error([] { demand_of({"many", 1}, "vgg16", made_up); }, {"one many", "--rates FILE"});
+}
+
+TEST(UnitPublishedRates, of_a_network_that_another_device_trained_it_is_estimated_in_proportion) {
+  std::vector<PublishedRate> rates = made_up;
+  const auto add = [&](const char* device, const char* network, double rate, const char* source) {
+    rates.push_back(
+        {.device = device, .network = network, .images_per_second = rate, .source = source});
+  };
+  add("old", "resnet50", 100, "a page");
+  add("old", "vgg16", 70, "a page");
+  add("old", "lenet", 9000, "another page");  // beside which it trained nothing
+  const DeviceDemand vgg = demand_of({"fast", 1}, "vgg16", rates);
+  EXPECT_NEAR(vgg.images_per_second, 3000 * 0.7, 1e-9);
+  EXPECT_DOUBLE_EQ(vgg.estimate.value().doubt, 5);
+  EXPECT_EQ(estimate_text(vgg, "vgg16"),
+            "from the 3,000 of resnet50 (--rates: mixed), and as vgg16 is to it on old (a page)");
+  EXPECT_EQ(demand_of({"fast", 1}, "lenet", rates).estimate.value().like.device, "Fast");
+}
+
+TEST(UnitPublishedRates, each_is_found_by_its_estimate_where_it_is_hidden) {
+  unsigned hidden = 0;
+  for (const PublishedRate& rate : published_rates()) {
+    if (rate.devices != 1) continue;
+    std::vector<PublishedRate> others(published_rates().begin(), published_rates().end());
+    std::erase_if(others, [&](const PublishedRate& one) {
+      return one.device == rate.device && one.network == rate.network;
+    });
+    const Devices device{device_key(rate.device), 1};
+    if (std::ranges::none_of(others, [&](const PublishedRate& one) {
+          return device_key(one.device) == device.name && one.devices == 1;
+        })) {
+      continue;  // the only network of its device
+    }
+    const DeviceDemand found = demand_of(device, rate.network, others);
+    const double ratio = found.images_per_second / rate.images_per_second;
+    EXPECT_LE(std::max(ratio, 1 / ratio), found.estimate.value().doubt)
+        << rate.device << ", " << rate.network << ": " << found.images_per_second;
+    ++hidden;
+  }
+  EXPECT_GE(hidden, 12U);
 }
 
 TEST(HostilePublishedRates, a_file_that_is_wrong_is_told_with_its_entry) {
@@ -186,10 +228,10 @@ TEST(UnitFeeding, the_range_holds_files_that_the_kernel_opens_for_one_thread_at_
   EXPECT_FALSE(feeding_of(demand, files, half).range_held.value());
 }
 
-TEST(UnitFeeding, an_estimated_demand_may_be_half_or_double) {
+TEST(UnitFeeding, the_doubt_of_an_estimated_demand_widens_the_range) {
   const Variant even = rated(1000, 4000);
   DeviceDemand demand = demand_of({"fast", 1}, "resnet50", made_up);
-  demand.estimated = true;
+  demand.estimate = Estimate{.like = {}, .doubt = 2};
   const Cores cores = cores_for(feeding_of(demand, even, {}), even, 1000);
   EXPECT_EQ(cores.fewest, 2U);
   EXPECT_EQ(cores.likely, 3U);

@@ -104,16 +104,21 @@ struct Source {
   std::vector<std::string> lines;
 };
 
+Source read_source(const fs::path& file) {
+  Source source{fs::relative(file, root), {}};
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) source.lines.push_back(line);
+  return source;
+}
+
 std::vector<Source> sources(const std::vector<std::string>& folders,
                             const std::set<std::string>& extensions) {
   std::vector<Source> found;
   for (const std::string& folder : folders) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      if (!extensions.contains(entry.path().extension().string())) continue;
-      Source source{fs::relative(entry.path(), root), {}};
-      std::ifstream stream(entry.path());
-      for (std::string line; std::getline(stream, line);) source.lines.push_back(line);
-      found.push_back(std::move(source));
+      if (extensions.contains(entry.path().extension().string())) {
+        found.push_back(read_source(entry.path()));
+      }
     }
   }
   return found;
@@ -246,6 +251,45 @@ TEST(UnitArchitecture, no_file_is_too_long_to_read) {
   for (const Source& source : sources(everywhere, {".h", ".hpp", ".c", ".cpp", ".cu", ".cuh",
                                                    ".cmake", ".sh", ".py", ".js", ".css"})) {
     EXPECT_LE(source.lines.size(), max_lines) << source.path;
+  }
+}
+
+/// What a line has between grave accents.
+std::vector<std::string> quoted(const std::string& line) {
+  static const std::regex accents("`([^`]+)`");
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(line.begin(), line.end(), accents), end; at != end; ++at) {
+    found.push_back((*at)[1]);
+  }
+  return found;
+}
+
+// Else a page would send its readers to where a file was.
+TEST(UnitArchitecture, every_file_that_a_page_names_is_there) {
+  static const std::regex path("[a-z_]+(/[A-Za-z0-9_.-]+)*/?");
+  std::vector<Source> pages = sources(folders(), {".md"});
+  for (const char* name : {"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"}) {
+    pages.push_back(read_source(root / name));
+  }
+  for (const Source& page : pages) {
+    const fs::path here = (root / page.path).parent_path();
+    for (const std::string& line : page.lines) {
+      // The first cell of a row says what is in the folder.
+      const bool is_row = page.path.filename() == "README.md" && line.starts_with("| `");
+      const std::vector<std::string> of_row =
+          is_row ? quoted(line.substr(0, line.find('|', 1))) : std::vector<std::string>();
+      for (const std::string& word : quoted(line)) {
+        const std::size_t slash = word.find('/');
+        if (slash == std::string::npos || !std::regex_match(word, path)) continue;
+        const std::string first = word.substr(0, slash);
+        const bool is_named = std::ranges::find(of_row, word) != of_row.end();
+        const bool leads = slash + 1 < word.size() && first != "build" &&
+                           (fs::exists(root / first) || fs::exists(here / first));
+        if (!is_named && !leads) continue;
+        EXPECT_TRUE(fs::exists(root / word) || fs::exists(here / word))
+            << page.path << ": " << word;
+      }
+    }
   }
 }
 

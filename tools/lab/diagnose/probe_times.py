@@ -88,7 +88,7 @@ class _Channel:
 _channel = _Channel()
 _send = _channel.send
 
-_full_costs = 100_000  # ns, of timing a step or a batch with every clock, where its caches are cold
+_full_costs = 130_000  # ns, of timing a step or a batch with every clock, where its caches are cold
 _full_share = 0.005  # of the time, at most for that: of short ones, only some are timed so
 _most_light = 31  # in between
 

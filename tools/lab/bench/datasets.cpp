@@ -19,6 +19,7 @@
 #include "tools/console/console.h"
 #include "tools/console/text.h"
 #include "tools/lab/bench/peer.h"
+#include "tools/lab/jobs/cold.h"
 #include "tools/lab/jobs/device_decoding.h"
 #include "tools/lab/jobs/devices.h"
 #include "trainer/networks/network.h"
@@ -90,6 +91,15 @@ void find_digests(std::vector<BenchDataset>& datasets) {
       fail(result.findings.front().place, result.findings.front().problem);
     }
     dataset.digest = result.digest.digest;
+  }
+}
+
+void make_warm(std::span<const BenchPoint> points) {
+  std::set<std::string> done;
+  for (const BenchPoint& point : points) {
+    const Row& row = point.row;
+    const bool is_asked = row.cache == warm_cache && url_scheme(row.dataset).empty();
+    if (is_asked && done.insert(row.dataset).second) make_warm(*open_dataset(row.dataset));
   }
 }
 

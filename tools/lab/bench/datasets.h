@@ -14,6 +14,9 @@ BenchDataset describe_dataset(const std::filesystem::path& path);
 /// Computes missing digests by reading every image of those datasets. Throws Error on damage.
 void find_digests(std::vector<BenchDataset>& datasets);
 
+/// Reads the datasets of warm points into memory, as far as they are files of this machine.
+void make_warm(std::span<const BenchPoint> points);
+
 /// Throws Misused when a device is to decode, and there is none or a recipe works on pixels.
 void check_decodes(const BenchOptions& options);
 /// Throws Misused when compute threads are asked for, and no CPU trains.

@@ -24,6 +24,7 @@ class Rounds {
       : options_(options), rows_(std::move(rows)), cores_(cores), calls_(calls) {}
 
   void measure(std::span<const BenchPoint> points) {
+    if (calls_.begins) calls_.begins(points);
     std::vector<Measurement> measurements(points.begin(), points.end());
     const std::size_t before = rows_.size();
     std::vector<Row> finished;

@@ -12,6 +12,8 @@ namespace feedrate::tools {
 
 /// Callbacks of measure_in_rounds().
 struct RoundsCalls {
+  /// These points, which share their rounds, are about to be measured.
+  std::function<void(std::span<const BenchPoint> points)> begins{};
   /// Runs a repeat of the point in a fresh process.
   std::function<Finished(const BenchPoint& point, const std::vector<std::string>& arguments)> run;
   /// A repeat of a point (but not one known to be its last) is done, with this rate in images/s.

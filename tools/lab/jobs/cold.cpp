@@ -6,18 +6,21 @@
 #include <iterator>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
+#include "formats/io/file.h"
 #include "formats/io/page_cache.h"
 #include "tools/console/console.h"
+#include "tools/console/text.h"
+#include "tools/lab/measure/environment.h"
 
 namespace feedrate::tools {
 using namespace formats;
 
-double make_cold(const Dataset& dataset) {
-  if (dataset.info().is_remote()) {
-    fail(dataset.info().path, "is on a server, and --cold is for files of this machine");
-  }
+namespace {
+
+std::vector<std::filesystem::path> files_of(const Dataset& dataset) {
   std::vector<std::filesystem::path> files;
   const auto add = [&files](const Dataset& member) {
     std::ranges::copy(sample_files(member), std::back_inserter(files));
@@ -27,6 +30,16 @@ double make_cold(const Dataset& dataset) {
   };
   if (dataset.members().empty()) add(dataset);
   for (const auto& member : dataset.members()) add(*member);
+  return files;
+}
+
+}  // namespace
+
+double make_cold(const Dataset& dataset) {
+  if (dataset.info().is_remote()) {
+    fail(dataset.info().path, "is on a server, and --cold is for files of this machine");
+  }
+  const std::vector<std::filesystem::path> files = files_of(dataset);
   evict_from_page_cache(files);
   const double share = in_memory(files).share();
   if (share > cold_share) {
@@ -36,6 +49,31 @@ double make_cold(const Dataset& dataset) {
                     100 * share, shown_path(dataset.info().path)));
   }
   return share;
+}
+
+void make_warm(const Dataset& dataset) {
+  if (dataset.info().is_remote()) return;
+  const std::vector<std::filesystem::path> files = files_of(dataset);
+  const InMemory before = in_memory(files);
+  if (before.share() >= 1 - cold_share) return;
+  const std::string name = shown_path(dataset.info().path);
+  const std::uint64_t memory = machine_memory_mib() << 20;
+  if (before.bytes > memory) {
+    warn(fmt::format(
+        "{} has {}, more than the memory, {}: what is called warm comes from storage, too", name,
+        bytes_text(before.bytes), bytes_text(memory)));
+    return;
+  }
+  note(fmt::format("reading {} into memory: {:.0f} % of its {} are there", name,
+                   100 * before.share(), bytes_text(before.bytes)));
+  for (const std::filesystem::path& file : files) {
+    each_block(file, [](Bytes) { throw_if_stop_requested(); });
+  }
+  const double share = in_memory(files).share();
+  if (share < 1 - cold_share) {
+    warn(fmt::format("{:.0f} % of {} stay in memory: what is called warm comes from storage, too",
+                     100 * share, name));
+  }
 }
 
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
 #pragma once
-// Measuring from the disk: evicts a dataset from the page cache first.
+// Measuring from the disk or from memory: evicts a dataset from the page cache first, or reads it into it.
 
 namespace feedrate::formats {
 class Dataset;
@@ -13,5 +13,10 @@ inline constexpr double cold_share = 0.05;
 /// Evicts the dataset's files from the page cache, also what opening them has read. Returns the
 /// share that stays in memory, and warns when it exceeds cold_share.
 double make_cold(const formats::Dataset& dataset);
+
+/// Reads the dataset's files into the page cache, where they are not there, and says so. Warns when more than
+/// cold_share of it does not stay, or when it is larger than the memory, and then reads nothing. Nothing
+/// for a dataset on a server.
+void make_warm(const formats::Dataset& dataset);
 
 }  // namespace feedrate::tools

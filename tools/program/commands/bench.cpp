@@ -205,6 +205,7 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
   std::vector<Row> rows = results.rows();
   const std::size_t before = rows.size();
   RoundsCalls calls;
+  calls.begins = [](std::span<const BenchPoint> of_rounds) { make_warm(of_rounds); };
   calls.run = [&](const BenchPoint& point, const std::vector<std::string>& arguments) {
     throw_if_stop_requested();
     return point.row.tool == own_tool ? run_self(arguments) : peers.run(point, bench);
@@ -364,7 +365,8 @@ our trainer does beside a GPU. h100x8 is eight that one loader feeds. Rows say '
 --decode full,device measures packed JPEGs (convert --encode packed) twice: decoded by the
 loader's threads, and by the GPU. Demand is that of uploaded pixels in both.
 
---cache cold drops the dataset from the page cache before each repeat. --tool also
+Datasets are read into memory first; --cache cold drops them from the page cache before
+each repeat. --tool also
 measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
 dataset with the framework's own loader, run by python3 or by the interpreter that
 FEEDRATE_PYTHON names. 'pytorch' runs its kernels one by one, 'pytorch:cuda-graph' and

@@ -11,7 +11,9 @@
 #include <sstream>
 #include <thread>
 
+#include "formats/dataset.h"
 #include "formats/io/file.h"
+#include "formats/io/page_cache.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/in_text.h"
 #include "tests/support/run_program.h"
@@ -70,6 +72,20 @@ class CommandsBench : public ::testing::Test {
  private:
   TempDirectory directory_;
 };
+
+TEST_F(CommandsBench, reads_a_dataset_into_memory_before_it_calls_rates_warm) {
+  run({"convert", "mnist", at("archives"), "--to", "png-map", "--split", "train", "--out",
+       at("images")});
+  const auto files = sample_files(*open_dataset(at("images")));
+  evict_from_page_cache(files);
+  if (in_memory(files).share() == 1) GTEST_SKIP() << "a file system in memory";
+  const auto once = bench({at("images"), "--threads", "1", "--repeat", "1", "--seconds", "0.05"});
+  const Said first = feedrate(once), second = feedrate(once);
+  EXPECT_EQ(first.code, exit_done) << first.errors;
+  EXPECT_TRUE(testing::has(first.errors, "images into memory: 0 % of its ")) << first.errors;
+  EXPECT_EQ(in_memory(files).share(), 1.0);
+  EXPECT_FALSE(testing::has(second.errors, "into memory")) << second.errors;
+}
 
 TEST_F(CommandsBench, feeds_devices_that_are_not_here) {
   run(bench({at("lmdb/train"), "--network", "mlp", "--emulate", "2000", "--threads", "1",

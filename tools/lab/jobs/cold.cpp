@@ -7,6 +7,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/stop.h"
+#include "formats/base/stopwatch.h"
 #include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "formats/io/file.h"
@@ -19,6 +20,8 @@ namespace feedrate::tools {
 using namespace formats;
 
 namespace {
+
+constexpr double longest_reading = 60;  // seconds
 
 std::vector<std::filesystem::path> files_of(const Dataset& dataset) {
   std::vector<std::filesystem::path> files;
@@ -66,13 +69,22 @@ void make_warm(const Dataset& dataset) {
   }
   note(fmt::format("reading {} into memory: {:.0f} % of its {} are there", name,
                    100 * before.share(), bytes_text(before.bytes)));
-  for (const std::filesystem::path& file : files) {
-    each_block(file, [](Bytes) { throw_if_stop_requested(); });
+  const Stopwatch stopwatch;
+  struct LongEnough {};
+  try {
+    for (const std::filesystem::path& file : files) {
+      each_block(file, [&](Bytes) {
+        throw_if_stop_requested();
+        if (stopwatch.seconds() > longest_reading) throw LongEnough();
+      });
+    }
+  } catch (const LongEnough&) {
   }
   const double share = in_memory(files).share();
   if (share < 1 - cold_share) {
-    warn(fmt::format("{:.0f} % of {} stay in memory: what is called warm comes from storage, too",
-                     100 * share, name));
+    warn(
+        fmt::format("{:.0f} % of {} are in memory now: what is called warm comes from storage, too",
+                    100 * share, name));
   }
 }
 

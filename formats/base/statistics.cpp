@@ -85,8 +85,10 @@ std::optional<Interval> ratio_interval(std::span<const double> before,
   }
   const double difference = means[1].value - means[0].value;
   if (sum <= 0) return Interval{std::exp(difference), std::exp(difference)};
-  // Welch and Satterthwaite's degrees of freedom, rounded down: a wider interval.
-  const auto degrees = static_cast<std::size_t>(std::max(1.0, sum * sum / weighted));
+  // Welch and Satterthwaite's degrees of freedom, rounded down: a wider interval. At most as many as if both had
+  // as few values as the smaller, whose scatter may be small by chance and would then not count.
+  const auto most = static_cast<double>(2 * (std::min(before.size(), after.size()) - 1));
+  const auto degrees = static_cast<std::size_t>(std::clamp(sum * sum / weighted, 1.0, most));
   const double half = student_t(degrees, outside) * std::sqrt(sum);
   return Interval{std::exp(difference - half), std::exp(difference + half)};
 }

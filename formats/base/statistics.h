@@ -32,8 +32,8 @@ std::optional<Interval> mean_interval(std::span<const double> values,
                                       double outside = one_in_twenty);
 
 /// Confidence interval of how many times as large `after` is as `before`: Welch's t interval
-/// for the difference of their logarithms. Absent if either has fewer than two
-/// values, or a value that is not positive.
+/// for the difference of their logarithms, with no more degrees of freedom than if both had as few values as
+/// the smaller. Absent if either has fewer than two values, or a value that is not positive.
 std::optional<Interval> ratio_interval(std::span<const double> before,
                                        std::span<const double> after,
                                        double outside = one_in_twenty);

@@ -56,6 +56,17 @@ TEST(UnitStatistics, the_interval_of_a_ratio_is_welchs_for_the_logarithms) {
   EXPECT_NEAR(inverse->low, 1 / found->high, 1e-12);
 }
 
+TEST(UnitStatistics, two_values_that_agree_by_chance_do_not_count_as_exact) {
+  // A factor of 1.0288 between the means, ± 4.3027 times 0.0076: ten values leave two degrees of freedom.
+  const std::vector<double> two{1030, 1030.1},
+      ten{970, 1030, 1000, 990, 1010, 1040, 960, 1020, 980, 1015};
+  const auto found = ratio_interval(two, ten);
+  ASSERT_TRUE(found);
+  EXPECT_LT(found->low, 0.95);
+  EXPECT_GT(found->high, 1);
+  EXPECT_NEAR(ratio_interval(ten, two)->low, 1 / found->high, 1e-12);
+}
+
 TEST(UnitStatistics, a_ratio_of_single_or_zero_values_has_no_interval) {
   const std::vector<double> one{5}, two{5, 6}, zero{0, 5}, same{5, 5};
   EXPECT_FALSE(ratio_interval(one, two));

@@ -57,6 +57,32 @@ TEST(UnitComparison, among_many_points_that_did_not_change_none_is_called_change
   EXPECT_LE(false_ones, told / 10);
 }
 
+TEST(UnitComparison,
+     points_that_did_not_change_stay_so_where_one_file_has_few_repeats_and_one_many) {
+  testing::Noise noise(2);
+  const auto file = [&](std::size_t repeats) {
+    std::vector<Row> rows;
+    for (unsigned threads = 1; threads <= 30; ++threads) {
+      rows.push_back(supply("lmdb", threads, 1000));
+      rows.back().repeats.clear();
+      for (std::size_t i = 0; i < repeats; ++i) {
+        rows.back().repeats.push_back(1000 * noise.factor(0.03));
+      }
+    }
+    return rows;
+  };
+  constexpr unsigned comparisons = 100;
+  for (const std::size_t few : {2, 3}) {
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < comparisons; ++i) {
+      const bool is_before = i % 2 == 0;
+      wrong +=
+          compare(file(is_before ? few : 10), file(is_before ? 10 : few)).count(Change::none) < 30;
+    }
+    EXPECT_LE(wrong, comparisons / 10) << few;
+  }
+}
+
 TEST(UnitComparison, a_single_repeat_leaves_the_answer_open) {
   auto once = supply("lmdb", 1, 2000);
   once.repeats = {2000};

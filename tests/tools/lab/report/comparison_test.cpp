@@ -91,6 +91,22 @@ TEST(UnitComparison, a_single_repeat_leaves_the_answer_open) {
   EXPECT_TRUE(testing::has(found.summary(), "faster? Not known. ")) << found.summary();
 }
 
+TEST(UnitComparison, points_with_a_single_repeat_do_not_make_others_harder_to_tell) {
+  auto before = supply("lmdb", 1, 1000), after = supply("lmdb", 1, 1040);
+  before.repeats = {990, 1000, 1010};
+  after.repeats = {1030, 1040, 1050};
+  std::vector<Row> all_before{before}, all_after{after};
+  for (unsigned threads = 2; threads <= 30; ++threads) {
+    auto once = supply("lmdb", threads, 1000);
+    once.repeats = {1000};
+    all_before.push_back(once);
+    all_after.push_back(once);
+  }
+  const Comparison found = compare(all_before, all_after);
+  EXPECT_EQ(found.points.at(0).change(), Change::faster);
+  EXPECT_EQ(found.count(Change::unknown), 29U);
+}
+
 TEST(UnitComparison, only_points_of_the_same_images_and_options_are_compared) {
   auto other_images = supply("lmdb", 2, 1000), other_format = demand(100);
   other_images.digest = "d2";

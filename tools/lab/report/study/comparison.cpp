@@ -54,15 +54,16 @@ bool differ(const Repeats& repeats, double outside) {
 }
 
 /// Which points changed. The more of them do, the less each has to differ: at first as much as one that differs
-/// alone by chance in one of twenty comparisons.
+/// alone by chance in one of twenty comparisons. Points without a second repeat tell nothing and do not count.
 std::vector<bool> changes_of(const std::vector<Repeats>& points) {
-  const auto all = static_cast<double>(points.size());
-  for (std::size_t least = points.size(); least > 0; --least) {
+  const auto all = std::ranges::count_if(points, [](const Repeats& repeats) {
+    return ratio_interval(repeats[0], repeats[1]).has_value();
+  });
+  for (auto least = all; least > 0; --least) {
+    const double outside = one_in_twenty * static_cast<double>(least) / static_cast<double>(all);
     std::vector<bool> changed;
-    for (const Repeats& repeats : points) {
-      changed.push_back(differ(repeats, one_in_twenty * static_cast<double>(least) / all));
-    }
-    if (static_cast<std::size_t>(std::ranges::count(changed, true)) >= least) return changed;
+    for (const Repeats& repeats : points) changed.push_back(differ(repeats, outside));
+    if (std::ranges::count(changed, true) >= least) return changed;
   }
   return std::vector<bool>(points.size());
 }

@@ -149,6 +149,19 @@ class PlanReader {
     return found;
   }
 
+  /// A condition may name what this plan emulates as its rows do, "emulated h100" and "mixed", beside what trains
+  /// here. Relies on "emulated" being read before "exclude" and "only": by name.
+  Setting row_in_plan(const ConditionKey& key, const json& value) const {
+    const auto is_emulated = [](const json& one) {
+      return one.is_string() && one.get<std::string>().starts_with("emulated ");
+    };
+    const std::vector<json> all = list(std::string(key.name), value);
+    const bool is_free =
+        key.name == "precision" || (key.name == "device" && std::ranges::any_of(all, is_emulated));
+    if (options_.emulated.empty() || !is_free) return row_of_condition(key);
+    return typed({.name = key.name}, std::string());
+  }
+
   Condition condition(const json& object) const {
     Condition found;
     for (const auto& [key, value] : object.items()) {
@@ -158,7 +171,7 @@ class PlanReader {
         for (const ConditionKey& one : condition_keys()) known_names.push_back(one.name);
         refuse(in_quotes(key), unknown_kind("key of a condition", key, known_names));
       }
-      found.terms.push_back({key, texts(key, row_of_condition(*known), value)});
+      found.terms.push_back({key, texts(key, row_in_plan(*known, value), value)});
     }
     return found;
   }
@@ -188,7 +201,8 @@ inline constexpr Heading heading_of<Condition>{
     "condition",
     "Points of a plan. A point matches if every key given has that value, or one of the values of "
     "a list. A trainer alone has no `threads`, `decode` and `cache`, and a loader alone no "
-    "`network`, `device` and `precision`."};
+    "`network`, `device` and `precision`. Emulated devices are called as in rows: `emulated "
+    "h100`."};
 
 /// Made once, since a description points to them.
 const Setting& condition_row(std::string_view key) {

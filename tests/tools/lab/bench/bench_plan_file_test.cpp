@@ -52,6 +52,19 @@ TEST(UnitBenchPlanFile, can_say_everything_that_options_can) {
   EXPECT_EQ(options.only[0].then.text(), "kind supply");
 }
 
+TEST(UnitBenchPlanFile, conditions_name_emulated_devices_as_rows_do) {
+  const BenchOptions options = read(R"({"datasets": "a", "networks": "resnet50",
+    "emulated": ["h100x8", "400"],
+    "exclude": [{"device": ["cpu", "emulated h100x8"]}, {"precision": "mixed"}],
+    "only": {"when": {"device": "emulated 400/s"}, "then": {"threads": 1}}})");
+  EXPECT_EQ(options.exclude.at(0).text(), "device cpu or emulated h100x8");
+  EXPECT_EQ(options.exclude.at(1).text(), "precision mixed");
+  EXPECT_EQ(options.only.at(0).when.text(), "device emulated 400/s");
+  refuses(R"({"datasets": "a", "emulated": "h100", "exclude": [{"device": "cppu"}]})",
+          {"did you mean cpu?"});
+  refuses(R"({"datasets": "a", "exclude": [{"device": "emulated h100"}]})", {"no device"});
+}
+
 TEST(UnitBenchPlanFile, what_it_omits_has_the_defaults_of_the_options) {
   const BenchOptions options = read(R"({"datasets": "a"})");
   const BenchOptions usual;

@@ -191,8 +191,8 @@ TEST(UnitVerdict, intervals_that_hold_everything_tell_nothing_and_the_headline_s
   second.repeats = {9000, 5500, 1500};
   const StudyVerdict verdict = verdict_of({demand(8000), supply("lmdb", 1, 9000), first, second});
   EXPECT_TRUE(
-      verdict.answer.starts_with("Nothing can be told: the rounds differ too much (about "
-                                 "--repeat "))
+      verdict.answer.starts_with("Nothing can be told: the rounds differ too much (more than "
+                                 "--repeat 99)"))
       << verdict.answer;
   for (const std::string_view never : {" is the limit", "best format", "enough", "would help"}) {
     EXPECT_FALSE(testing::has(verdict.answer + verdict.reason(), never)) << verdict.reason();
@@ -243,7 +243,11 @@ TEST(UnitVerdict, of_supply_alone_only_a_format_beyond_the_noise_is_the_best) {
   EXPECT_EQ(verdict_of({first, second}).answer, "Use 1 loader thread; best format: lmdb × raw");
   first.repeats = {8100, 8000, 7900};
   second.repeats = {6500, 8200, 6800};
-  EXPECT_TRUE(testing::has(verdict_of({first, second}).answer, "the rounds do not tell"));
+  EXPECT_TRUE(testing::has(verdict_of({first, second}).answer, "the rounds do not tell (about "));
+  first.repeats = {1000, 700, 1400};
+  second.repeats = {1003, 1400, 700};
+  EXPECT_TRUE(testing::has(verdict_of({first, second}).answer,
+                           "the rounds do not tell (more than --repeat 99)"));
 }
 
 TEST(UnitVerdict, wild_repeats_do_not_excuse_a_large_difference) {

@@ -113,9 +113,17 @@ std::string with_threads(const std::string& text, const Point& point, const Poin
 }
 
 /// "--repeat 9", or what does the same for a script.
-std::string more_rounds(const Study& study, std::size_t rounds) {
+std::string rounds_text(const Study& study, std::size_t rounds) {
   return study.is_of_script() ? fmt::format("diagnosing {} times", rounds)
                               : fmt::format("--repeat {}", rounds);
+}
+
+/// Whether so many decide, and are not just the most that are considered.
+bool rounds_known(std::size_t rounds) { return rounds < max_repeats; }
+
+/// "about --repeat 9"
+std::string more_rounds(const Study& study, std::size_t rounds) {
+  return (rounds_known(rounds) ? "about " : "more than ") + rounds_text(study, rounds);
 }
 
 /// "15 % slower"
@@ -160,7 +168,7 @@ std::string others_sentences(const Study& study, const Others& others) {
   std::string text;
   if (!others.slower.empty()) text = fmt::format(" Beside it: {}.", fmt::join(others.slower, ", "));
   if (others.open.empty()) return text;
-  return text + fmt::format(" Not beyond the noise of the rounds: {}; about {} would tell.",
+  return text + fmt::format(" Not beyond the noise of the rounds: {}; {} would tell.",
                             fmt::join(others.open, ", "), more_rounds(study, others.repeats));
 }
 
@@ -169,7 +177,7 @@ std::string formats_clause(const Study& study, const StudyVerdict& verdict, cons
                            std::size_t candidates) {
   if (candidates == 1) return study.is_of_script() ? "" : " with " + verdict.format;
   if (!verdict.open_formats.empty()) {
-    return fmt::format(" with {}; which format is best, the rounds do not tell (about {})",
+    return fmt::format(" with {}; which format is best, the rounds do not tell ({})",
                        verdict.format, more_rounds(study, others.repeats));
   }
   if (verdict.as_good.empty()) return "; best format: " + verdict.format;
@@ -295,14 +303,13 @@ StudyVerdict judge(const Study& study) {
   const bool all_open = all.size() > 1 && verdict.open_formats.size() + 1 == all.size();
   if (verdict.few_rounds) {
     verdict.details = fmt::format(" Fewer than {} rounds tell nothing of the noise; {} would.",
-                                  min_rounds, more_rounds(study, min_rounds));
+                                  min_rounds, rounds_text(study, min_rounds));
   } else if (!limits.limits.empty()) {
-    verdict.details =
-        study.is_of_script()
-            ? fmt::format(" About {} would tell.", more_rounds(study, limits.repeats))
-            : fmt::format(" About --repeat {} would tell, or --decide.", limits.repeats);
+    verdict.details = fmt::format(
+        " {} {} would tell{}.", rounds_known(limits.repeats) ? "About" : "More than",
+        rounds_text(study, limits.repeats), study.is_of_script() ? "" : ", or --decide");
     if (all_open) {
-      verdict.answer = fmt::format("Nothing can be told: the rounds differ too much (about {})",
+      verdict.answer = fmt::format("Nothing can be told: the rounds differ too much ({})",
                                    more_rounds(study, std::max(limits.repeats, others.repeats)));
     }
   } else if (found.limit != Limit::trainer) {

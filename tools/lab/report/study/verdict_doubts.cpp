@@ -9,8 +9,6 @@ using loader::Limit;
 
 namespace {
 
-constexpr std::size_t max_repeats = 99;
-
 /// How many times as fast `other` is as `one`, with the share `outside` of chances to miss it. Absent for
 /// too few rounds.
 std::optional<Interval> ratio_of(const Point& one, const Point& other,

@@ -14,6 +14,9 @@ namespace feedrate::tools {
 /// Fewer tell nothing about the noise.
 inline constexpr std::size_t min_rounds = 3;
 
+/// More are not considered: where none is found that decides, this one stands for them.
+inline constexpr std::size_t max_repeats = 99;
+
 /// What the rounds tell of two points.
 struct Difference {
   enum class Outcome : std::uint8_t {

@@ -21,7 +21,8 @@ Scaling scaling_of(const Variant& variant) {
           .cost_fewest = variant.cost(variant.at_min.threads),
           .cost = variant.cost(variant.at_max.threads),
           .kernel_share = share_of(variant.at_max.kernel, variant.at_max.cpu),
-          .doubt = std::hypot(variant.at_max.doubt(), variant.doubt)};
+          .doubt = std::hypot(variant.at_max.doubt(), variant.doubt),
+          .ran = variant.at_max.ran_while_crowded().value_or(1)};
 }
 
 /// The whole numbers of cores that give this rate.
@@ -50,7 +51,8 @@ Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& ha
                                .cost_fewest = fewest.cost(),
                                .cost = half.cost(),
                                .kernel_share = share_of(half.kernel, half.cpu),
-                               .doubt = std::hypot(half.doubt(), present.at_max.doubt())},
+                               .doubt = std::hypot(half.doubt(), present.at_max.doubt()),
+                               .ran = half.ran_while_crowded().value_or(1)},
                               {every, every, every});
   feeding.range_held =
       told.fewest <= feeding.measured && (!told.most || feeding.measured <= *told.most);

@@ -1,9 +1,13 @@
 #include "tools/lab/advise/supply.h"
 
+#include <algorithm>
+
 #include "formats/base/error.h"
 #include "formats/base/statistics.h"
 #include "formats/base/stop.h"
 #include "loader/drive.h"
+#include "tools/lab/measure/sampler.h"
+#include "tools/lab/report/study/point.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -13,13 +17,21 @@ double Supply::rate() const { return median(rates); }
 
 double Supply::doubt() const { return relative_spread(rates) / 2; }
 
+std::optional<double> Supply::ran_while_crowded() const {
+  if (rates.empty()) return std::nullopt;
+  return tools::ran_while_crowded(cpu * rate() / std::max(1U, threads), waiting_percent);
+}
+
 void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
                const SupplyOptions& options) {
   LoaderOptions loading = options.loader;
   loading.epochs = 0;
   loading.start.seed += supply.rates.size();
   Loader loader(dataset, recipe, loading);
+  Sampler sampler;
+  sampler.enter(Section::measured);
   const DriveResult result = drive(loader, {.seconds = options.seconds});
+  const std::optional<double> waiting = sampler.measured().psi_cpu_percent;
   throw_if_stop_requested();
   const auto rate = result.images_per_second();
   if (!rate) fail(dataset.info().path, "its rate is unknown: " + result.unknown_rate());
@@ -35,6 +47,9 @@ void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
   add(supply.augment, stats.busy_augment);
   add(supply.cpu, result.cpu_seconds);
   add(supply.kernel, result.kernel_seconds);
+  if (!waiting) return;
+  double& mean = supply.waiting_percent.emplace(supply.waiting_percent.value_or(0));
+  add(mean, *waiting * static_cast<double>(stats.images));
 }
 
 }  // namespace feedrate::tools

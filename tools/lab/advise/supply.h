@@ -2,6 +2,7 @@
 // Supply: the rate of a loader whose batches are dropped, at one number of threads.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "loader/loader.h"
@@ -24,6 +25,7 @@ struct Supply {
   // Mean processor-seconds of all threads for an image, and those of them in the kernel.
   double cpu = 0;
   double kernel = 0;
+  std::optional<double> waiting_percent{};  // of the time, tasks of the machine waited for a core
 
   /// The median of the rates.
   double rate() const;
@@ -31,6 +33,8 @@ struct Supply {
   double doubt() const;
   /// Thread-seconds for an image, including waits and hand-over.
   double cost() const { return threads / rate(); }
+  /// The share of it that the threads ran, where others had taken the cores; nothing where they had not.
+  std::optional<double> ran_while_crowded() const;
 };
 
 /// Measures another slice, with a new loader and another order. Throws what the loader throws.

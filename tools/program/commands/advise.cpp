@@ -188,6 +188,12 @@ Advice advise(const AdviseRequest& options) {
   Supply half;
   advice.consumer =
       consumer_of(options, measure_trials(options, *dataset, advice.present, trials, half));
+  if (const auto ran = advice.present.at_max.ran_while_crowded()) {
+    warn(fmt::format(
+        "the loader did not have its cores, because of other processes or a quota: its threads ran "
+        "for {:.0f} % of their time, and waited for a core else; alone it is faster{}",
+        100 * *ran, remote ? ", and fewer cores feed a device" : ""));
+  }
   if (remote) {
     advice.feeding = feeding_of(*remote, advice.present, half);
     advice.feeding->permits =

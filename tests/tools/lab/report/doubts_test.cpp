@@ -58,6 +58,25 @@ TEST(UnitDoubts, the_widest_spread_of_a_trainer_alone_names_no_loader_threads) {
             "machine was not quiet.");
 }
 
+TEST(UnitDoubts, cores_that_others_took_are_told_where_threads_waited_for_them) {
+  auto row = testing::supply("lmdb", 2, 1000);
+  row.cpu_us = 600;  // of 2,000 that two threads have for an image
+  row.telemetry.psi_cpu_percent = 96;
+  const auto sentences = doubts({row}, {});
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences.front(),
+            "The loader did not have its cores, because of other processes or a quota: in 1 row of "
+            "supply, its threads ran for 30 % of their time, and waited for a core else. Alone it "
+            "is faster, and fewer cores feed a device.");
+  auto storage = row, own = row, busy = row;
+  storage.telemetry.psi_cpu_percent = 5;  // threads that wait for files
+  own.threads = own.workers_seen = 16;    // on 8 cores
+  busy.cpu_us = 1950;
+  EXPECT_TRUE(doubts({storage}, {}).empty());
+  EXPECT_EQ(doubts({own}, {}).size(), 1U);
+  EXPECT_TRUE(doubts({busy}, {}).empty());
+}
+
 TEST(UnitDoubts, too_many_threads_are_beside_the_cores_of_their_machine) {
   auto small = delivered("lmdb", 16, 3000, 1), large = delivered("lmdb", 16, 9000, 1);
   small.environment.cores = 4;

@@ -53,6 +53,23 @@ TEST(UnitScaling, an_image_costs_as_much_on_more_cores_or_goes_on_growing) {
   EXPECT_FALSE(once.tried());
 }
 
+TEST(UnitScaling, the_fewest_cores_are_those_of_a_loader_that_has_its_cores_for_itself) {
+  // Two threads supply 1,000 images/s of 600 µs each: others have 70 % of the cores.
+  auto row = testing::supply("lmdb", 2, 1000);
+  row.repeats = {1000};
+  row.cpu_us = 600;
+  const auto cores = [&] {
+    const std::vector<Study> studies =
+        make_studies({row, fed(testing::demand(10'000), "emulated a")});
+    return needs(studies.at(studies.size() - 1)).at(0).cores;
+  };
+  EXPECT_DOUBLE_EQ(cores().low, 20);
+  row.telemetry.psi_cpu_percent = 96;
+  EXPECT_DOUBLE_EQ(cores().low, 6);
+  EXPECT_DOUBLE_EQ(cores().likely, 20);
+  EXPECT_NEAR(cores().high, 20, 1e-6);
+}
+
 TEST(UnitScaling, the_most_cores_are_those_that_give_the_rate_in_the_worst_case) {
   for (const double growth : {1.0, 1.1, 1.5, 1.9, 2.5}) {
     for (const double kernel : {0.0, 0.02, 0.4}) {

@@ -69,6 +69,21 @@ void doubt_spread(const Rows& rows, Sentences& sentences) {
       wide, rows.size(), wide_spread_percent, spread_percent(widest), what(widest)));
 }
 
+void doubt_crowd(const Rows& rows, Sentences& sentences) {
+  std::vector<double> ran;
+  for (const Row& row : rows) {
+    if (const auto share = ran_while_crowded(row)) ran.push_back(100 * *share);
+  }
+  if (ran.empty()) return;
+  const auto [least, most] = std::ranges::minmax(ran);
+  sentences.push_back(fmt::format(
+      "The loader did not have its cores, because of other processes or a quota: in "
+      "{}, its threads ran for {:.0f} % of their time{}, and waited for a core else. Alone "
+      "it is faster, and fewer cores feed a device.",
+      counted(ran.size(), "row") + " of supply", least,
+      ran.size() == 1 ? "" : fmt::format(" at the least, {:.0f} % at the most", most)));
+}
+
 void doubt_clocks(const Rows& rows, Sentences& sentences) {
   std::multiset<std::string> throttled;  // the reason, for each row
   for (const Row& row : rows) {
@@ -146,6 +161,7 @@ std::vector<std::string> doubts(const Rows& rows, const std::vector<Study>& stud
   doubt_emulations(rows, sentences);
   doubt_threads(rows, sentences);
   doubt_spread(rows, sentences);
+  doubt_crowd(rows, sentences);
   doubt_clocks(rows, sentences);
   doubt_demand(studies, sentences);
   doubt_compute_threads(rows, sentences);

@@ -37,6 +37,19 @@ std::optional<double> gpu_joules_per_image(const Row& row) {
 
 }  // namespace
 
+std::optional<double> ran_while_crowded(double ran, std::optional<double> waiting_percent) {
+  constexpr double most = 0.9, least_waiting_percent = 20;  // on a quiet machine: 0.97 and 15 %
+  const bool is_crowded = waiting_percent.value_or(0) >= least_waiting_percent;
+  return is_crowded && ran > 0 && ran < most ? std::optional(ran) : std::nullopt;
+}
+
+std::optional<double> ran_while_crowded(const Row& row) {
+  const unsigned threads = std::max(1U, row.threads.value_or(0));
+  if (row.kind != supply_kind || threads > row.environment.cores || !row.cpu_us) return {};
+  return ran_while_crowded(*row.cpu_us * 1e-6 * row.images_per_second / threads,
+                           row.telemetry.psi_cpu_percent);
+}
+
 std::optional<double> Point::prediction_error() const {
   if (!predicted || rate <= 0) return std::nullopt;
   return 100 * std::abs(*predicted - rate) / rate;
@@ -67,6 +80,7 @@ Point pool(const std::vector<const Row*>& rows) {
   point.augment_us = median_of(rows, &Row::augment_us);
   point.cpu_us = median_of(rows, &Row::cpu_us);
   point.kernel_us = median_of(rows, &Row::kernel_us);
+  point.ran = median_of(rows, [](const Row& row) { return ran_while_crowded(row); });
   point.peak_rss_mib = telemetry(&Telemetry::peak_rss_mib);
   point.planned_memory_mib = telemetry(&Telemetry::planned_memory_mib);
   point.gpu_own_memory_mib = telemetry(&Telemetry::gpu_own_memory_mib);

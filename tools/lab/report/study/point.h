@@ -28,6 +28,7 @@ struct Point {
   std::optional<double> augment_us;
   std::optional<double> cpu_us;     // processor time per image
   std::optional<double> kernel_us;  // of it, in the kernel
+  std::optional<double> ran;        // of crowded rows: see ran_while_crowded()
   std::optional<std::string> cause;  // of a script; where rows differ, what the last one says
   std::optional<double> peak_rss_mib;
   std::optional<double> planned_memory_mib;
@@ -57,6 +58,12 @@ struct Point {
     return repeats.size() < 3 ? std::nullopt : formats::mean_interval(repeats);
   }
 };
+
+/// The share of their time that a loader's threads `ran`, where others had taken the cores; nothing where they had
+/// not: then no task waits for a core, and threads that do not run wait for files. There is a core for each.
+std::optional<double> ran_while_crowded(double ran, std::optional<double> waiting_percent);
+/// The same of a row of supply.
+std::optional<double> ran_while_crowded(const Row& row);
 
 /// Merges rows (at least one) of the same point, possibly from several benches: pools their rates
 /// and takes the median of every other value.

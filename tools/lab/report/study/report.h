@@ -16,8 +16,9 @@ struct Report {
   std::vector<std::string> doubts;
 };
 
-/// Reasons to doubt the rows, a sentence each: a debug build, an emulated trainer, more threads than cores, missing
-/// workers, a wide spread, a throttled GPU, delivered above demand, several machines or commits.
+/// Reasons to doubt the rows, a sentence each: a debug build, an emulated trainer, more threads than cores,
+/// missing workers, a wide spread, cores that others took, a throttled GPU, delivered above demand, several
+/// machines or commits.
 std::vector<std::string> doubts(const std::vector<Row>& rows, const std::vector<Study>& studies);
 
 Report make_report(std::vector<Row> rows);

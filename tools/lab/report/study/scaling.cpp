@@ -63,12 +63,12 @@ double Scaling::most_cores(double rate) const {
 Range Scaling::supply(double cores) const {
   return {.likely = cores / cost,
           .low = cores / (cost * (1 + doubt) * growth(cores)),
-          .high = cores / (cost * std::max(1 - doubt, 0.01))};
+          .high = cores / (cost * ran * std::max(1 - doubt, 0.01))};
 }
 
 Range Scaling::cores(const Range& rate) const {
   return {.likely = rate.likely * cost,
-          .low = rate.low * cost * std::max(0.0, 1 - doubt),
+          .low = rate.low * cost * ran * std::max(0.0, 1 - doubt),
           .high = std::max(rate.likely * cost, most_cores(rate.high))};
 }
 
@@ -91,7 +91,8 @@ std::optional<Scaling> scaling_of(const Curve& curve) {
                  .cost_fewest = fewest->threads / fewest->rate,
                  .cost = most->threads / most->rate,
                  .kernel_share = share_of(most->kernel_us.value_or(0), most->cpu_us.value_or(0)),
-                 .doubt = most->spread().value_or(0) / 2};
+                 .doubt = most->spread().value_or(0) / 2,
+                 .ran = most->ran.value_or(1)};
 }
 
 std::vector<Need> needs(const Study& study) {

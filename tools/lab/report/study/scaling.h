@@ -33,6 +33,7 @@ struct Scaling {
   double cost = 0;         // and at the most
   double kernel_share = 0;  // of its processor time, in the kernel; 0: not known
   double doubt = 0;        // of it, as a share: ± this
+  double ran = 1;          // the share of it that the threads had a core: others took the rest
 
   /// images/s of so many cores, at least as many as were measured.
   Range supply(double cores) const;

@@ -35,6 +35,23 @@ for _ in DataLoader(Set(), 8):
     pass
 """
 
+TWO_OF_A_SEED = """
+import sys, time, torch
+from torch.utils.data import DataLoader, IterableDataset
+class Slow(IterableDataset):
+    seconds = 0.002
+    def __iter__(self):
+        for _ in range(160):
+            time.sleep(self.seconds)
+            yield torch.zeros(4)
+class Fast(Slow):
+    seconds = 0.0005
+batch, workers = eval(sys.argv[1]), int(sys.argv[2])
+for dataset in Slow(), Fast():
+    for _ in DataLoader(dataset, batch, num_workers=workers, generator=torch.Generator().manual_seed(1)):
+        time.sleep(0.001)
+"""
+
 
 def program():
     if "FEEDRATE_PROGRAM" in os.environ:
@@ -167,6 +184,20 @@ class InteropDiagnose(unittest.TestCase):
                     found = diagnosed(sys.executable, script)
                     self.assertEqual(found["causes"][0]["cause"], "too-few-workers", found)
                     self.assertIn("decoding", [one["cause"] for one in found["causes"]], found)
+
+    def test_batches_are_of_their_loader_though_another_has_its_seed(self):
+        """And the code of a dataset without indices is its own code."""
+        with tempfile.TemporaryDirectory() as directory:
+            script = pathlib.Path(directory) / "two.py"
+            script.write_text(TWO_OF_A_SEED)
+            for batch, workers in ("8", "1"), ("None", "0"):
+                with self.subTest(batch=batch, workers=workers):
+                    slow, fast = diagnosed(sys.executable, script, batch, workers)["loops"]
+                    self.assertEqual((slow["dataset"], fast["dataset"]), ("Slow", "Fast"))
+                    self.assertGreater(slow["batch_seconds"], 1.5 * fast["batch_seconds"])
+                    for loop in slow, fast:
+                        longest = max(loop["stages"], key=lambda stage: stage["seconds"])
+                        self.assertEqual(longest["stage"], "getitem", loop)
 
     def test_another_format_is_advised_against(self):
         causes = diagnosed(sys.executable, HERE / "planted.py", "your-code")["causes"]

@@ -33,11 +33,6 @@ class Members {
     return value->get<double>() * 1e-9;
   }
   double time(const char* key) const { return seconds(key).value_or(0); }
-  /// A seed, which may be below 0 or above what fits: as it was written.
-  std::string seed() const {
-    const json* value = find("seed");
-    return value != nullptr && value->is_number() ? value->dump() : "";
-  }
   template <std::size_t n>
   std::optional<std::array<std::uint64_t, n>> wholes(const char* key) const {
     const json* value = find(key);
@@ -119,6 +114,16 @@ LoaderMade loader_of(const Members& of) {
           .wrapped = of.flag("wrapped")};
 }
 
+std::uint64_t count(double number) {
+  return number > 0 && number < 1e18 ? static_cast<std::uint64_t>(number) : 0;
+}
+
+IteratorMade iterator_of(const Members& of) {
+  IteratorMade made{.workers = {}, .sweep = of.whole("sweep")};
+  for (const double worker : of.numbers("workers")) made.workers.push_back(count(worker));
+  return made;
+}
+
 /// A batch whose parts were timed.
 BatchMade batch_of(const Members& of) {
   return {.begin = of.time("begin"),
@@ -139,9 +144,6 @@ BatchMade batch_of(const Members& of) {
 double seconds(double nanoseconds) { return nanoseconds * 1e-9; }
 std::optional<double> known_seconds(double nanoseconds) {
   return nanoseconds < 0 ? std::nullopt : std::optional(seconds(nanoseconds));
-}
-std::uint64_t count(double number) {
-  return number > 0 && number < 1e18 ? static_cast<std::uint64_t>(number) : 0;
 }
 
 /// `make` of each full row, and of each pair of a begin and an end.
@@ -209,14 +211,13 @@ ProbeEvent read_event(std::string_view line) {
   if (kind == "loader") event.what = loader_of(of);
   if (kind == "epoch") event.what = EpochBegun{of.time("begin"), of.time("end")};
   if (kind == "end") event.what = EpochEnded{of.time("begin")};
-  if (kind == "iterator") event.what = IteratorMade{of.seed(), of.whole("sweep")};
+  if (kind == "iterator") event.what = iterator_of(of);
   if (kind == "worker") {
-    event.what = WorkerStarted{of.whole("parent").value_or(0), of.seed(), of.time("begin"),
-                               of.time("torch")};
+    event.what = WorkerStarted{of.whole("parent").value_or(0), of.time("begin"), of.time("torch")};
   }
   if (kind == "steps") event.what = steps_of(of);
   if (kind == "batch" || kind == "batches") {
-    event.what = BatchesMade{of.whole("parent").value_or(0), of.seed(),
+    event.what = BatchesMade{of.whole("parent").value_or(0),
                              kind == "batch" ? std::vector{batch_of(of)} : batches_of(of)};
   }
   if (kind == "sweep") {

@@ -37,15 +37,14 @@ struct EpochBegun {
 struct EpochEnded {
   double begin = 0;
 };
-/// An iterator of a DataLoader, before its workers start. `sweep`: the workers, where it belongs to the
-/// sweep.
+/// An iterator of a DataLoader has started its workers, which are processes. `sweep`: their number, where
+/// it belongs to the sweep.
 struct IteratorMade {
-  std::string seed{};
+  std::vector<std::uint64_t> workers{};
   std::optional<std::uint64_t> sweep{};
 };
 struct WorkerStarted {
   std::uint64_t parent = 0;
-  std::string seed{};
   double begin = 0;
   double torch = 0;  // to import torch, before that; 0: its parent had done it
 };
@@ -88,7 +87,6 @@ struct BatchMade {
 /// By a worker or, with `parent` 0, by the process that takes them.
 struct BatchesMade {
   std::uint64_t parent = 0;
-  std::string seed{};
   std::vector<BatchMade> batches{};
 };
 struct Swept {

@@ -151,7 +151,8 @@ class _Maker(_Rows):
         if self.whole > 0:
             self.whole -= 1
             return fetch(fetcher, index)
-        attribute, proxy = ("dataset", _Samples) if hasattr(fetcher, "dataset") else ("dataset_iter", _Items)
+        iterates = hasattr(fetcher, "dataset_iter")
+        attribute, proxy = ("dataset_iter", _Items) if iterates else ("dataset", _Samples)
         source, collate = getattr(fetcher, attribute), fetcher.collate_fn
         setattr(fetcher, attribute, proxy(source))
         fetcher.collate_fn = lambda data: _timed("collate", collate, data)
@@ -239,18 +240,14 @@ def _made_by_worker(maker, fetch, fetcher, index):
 
 def _hook_worker(module):
     def make(loop):
-        code = loop.__code__
-
         def worker_loop(*args, **kwargs):
-            given = dict(zip(code.co_varnames[: code.co_argcount], args), **kwargs)
             from multiprocessing import parent_process  # not os.getppid(): that may be a forkserver
 
             parent = parent_process()
             parent = parent.pid if parent is not None else os.getppid()
-            known = {"seed": given.get("base_seed"), "worker": given.get("worker_id"), "parent": parent}
             importer, torch = _counts.get("torch", (0, 0))
-            _send("worker", begin=_now(), torch=torch if importer == os.getpid() else 0, **known)
-            _worker[:] = (_Maker(_text(known)[1:-1]),)  # each of its batches says this, too
+            _send("worker", begin=_now(), torch=torch if importer == os.getpid() else 0, parent=parent)
+            _worker[:] = (_Maker('"parent":%d' % parent),)
             _counts.update(puts=0, put_cpu=0)
             _time_pickling()
             try:

@@ -161,11 +161,19 @@ def _hook_dataloader(module):
             init(self, loader, *args, **kwargs)
             if _worker:
                 return
-            sweep, number = _counts["sweep"], 0
-            if sweep is None:
+            if _counts["sweep"] is None:
                 self._feedrate, self._feedrate_of = _loop_of(loader), loader
-                number = self._feedrate.number
-            _send("iterator", loader=number, seed=self._base_seed, sweep=sweep, begin=_now())
+
+        return initialised
+
+    def make_parallel(init):
+        def initialised(self, *args, **kwargs):
+            init(self, *args, **kwargs)
+            if _worker:
+                return
+            # By their numbers, since two loaders of one seed have workers of one seed.
+            number = self._feedrate.number if self._feedrate is not None else 0
+            _send("iterator", loader=number, workers=[one.pid for one in self._workers], sweep=_counts["sweep"])
 
         return initialised
 
@@ -180,6 +188,7 @@ def _hook_dataloader(module):
     _replace(module.DataLoader, "__init__", make_init)
     _replace(module.DataLoader, "__iter__", make_iter)
     _replace(module._BaseDataLoaderIter, "__init__", make_base)
+    _replace(module._MultiProcessingDataLoaderIter, "__init__", make_parallel)
     _replace(module._BaseDataLoaderIter, "__next__", make_next)
 
 

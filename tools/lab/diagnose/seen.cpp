@@ -80,9 +80,13 @@ void Seen::add(const ProbeEvent& event) {
                      if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
                    },
                    [&](const IteratorMade& what) {
-                     iterators_[{event.process, what.seed}].push_back({event.loader, what.sweep});
+                     for (const std::uint64_t worker : what.workers) {
+                       iterators_[{event.process, worker}] = {event.loader, what.sweep};
+                     }
                    },
-                   [&](const WorkerStarted& what) { started_.push_back(what); },
+                   [&](const WorkerStarted& what) {
+                     started_.push_back({{what.parent, event.process}, what});
+                   },
                    [&](const std::vector<StepBegun>& what) {
                      LoaderSeen& loader = loader_of(event);
                      for (const StepBegun& step : what) {
@@ -93,7 +97,7 @@ void Seen::add(const ProbeEvent& event) {
                    },
                    [&](const BatchesMade& what) {
                      Work& work = what.parent == 0 ? loader_of(event).work
-                                                   : made_by_workers_[{what.parent, what.seed}];
+                                                   : made_by_workers_[{what.parent, event.process}];
                      for (const BatchMade& batch : what.batches) work.add(batch);
                    },
                    [&](const Swept& what) { swept.push_back(what); },
@@ -112,19 +116,19 @@ void Seen::add(const ProbeEvent& event) {
 }
 
 void Seen::finish() {
-  const auto iterator_of = [&](std::uint64_t process, const std::string& seed) -> const Iterator* {
-    const auto found = iterators_.find({process, seed});
-    return found == iterators_.end() ? nullptr : &found->second.back();
+  const auto iterator_of = [&](const Worker& worker) -> const Iterator* {
+    const auto found = iterators_.find(worker);
+    return found == iterators_.end() ? nullptr : &found->second;
   };
   for (auto& [key, made] : made_by_workers_) {
-    const Iterator* iterator = iterator_of(key.first, key.second);
+    const Iterator* iterator = iterator_of(key);
     if (iterator == nullptr) continue;
     Work& work = iterator->sweep ? sweep_work[*iterator->sweep]
                                  : loaders[{key.first, iterator->loader}].work;
     work.add(made);
   }
-  for (const WorkerStarted& worker : started_) {
-    const Iterator* iterator = iterator_of(worker.parent, worker.seed);
+  for (const auto& [key, worker] : started_) {
+    const Iterator* iterator = iterator_of(key);
     if (iterator == nullptr || iterator->sweep) continue;
     // Of the epochs that had begun, the last one.
     std::vector<Epoch>& epochs = loaders[{worker.parent, iterator->loader}].epochs;

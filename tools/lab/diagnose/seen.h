@@ -86,9 +86,10 @@ class Seen {
   LoaderSeen& loader_of(const ProbeEvent& event);
 
   std::map<std::uint64_t, std::uint32_t> ranks_;
-  std::map<std::pair<std::uint64_t, std::string>, std::vector<Iterator>> iterators_;
-  std::map<std::pair<std::uint64_t, std::string>, Work> made_by_workers_;
-  std::vector<WorkerStarted> started_;
+  using Worker = std::pair<std::uint64_t, std::uint64_t>;  // its parent's process and its own
+  std::map<Worker, Iterator> iterators_;
+  std::map<Worker, Work> made_by_workers_;
+  std::vector<std::pair<Worker, WorkerStarted>> started_;
 };
 
 }  // namespace feedrate::tools

@@ -59,11 +59,10 @@ TEST(UnitDiagnoseEvent, steps_come_in_order_and_some_with_more) {
 
 TEST(UnitDiagnoseEvent, batches_of_a_worker) {
   const ProbeEvent event = read_event(
-      R"({"event":"batches","pid":7,"parent":6,"seed":-1,"light":[1000000000,2000000000],)"
+      R"({"event":"batches","pid":7,"parent":6,"light":[1000000000,2000000000],)"
       R"("full":[[3000000000,5000000000,500000000,16,1000000000,2,8000000,3,4096,1024]]})");
   const auto& made = std::get<BatchesMade>(event.what);
   EXPECT_EQ(made.parent, 6U);
-  EXPECT_EQ(made.seed, "-1");
   ASSERT_EQ(made.batches.size(), 2U);
   const BatchMade& full = made.batches[1];
   EXPECT_EQ(full.samples, 16U);
@@ -72,11 +71,20 @@ TEST(UnitDiagnoseEvent, batches_of_a_worker) {
   EXPECT_EQ(full.leaves->at(1), 4096U);
 }
 
-TEST(UnitDiagnoseEvent, a_seed_may_be_below_zero) {
-  const ProbeEvent event = read_event(
-      R"({"event":"worker","pid":7,"seed":-12,"parent":6,"begin":0,"torch":1500000000})");
-  EXPECT_EQ(std::get<WorkerStarted>(event.what).seed, "-12");
-  EXPECT_DOUBLE_EQ(std::get<WorkerStarted>(event.what).torch, 1.5);
+TEST(UnitDiagnoseEvent, batches_are_of_the_loader_whose_worker_made_them) {
+  Seen seen;
+  for (const char* line :
+       {R"({"event":"batches","pid":7,"parent":6,"full":[[0,4000000000,-1,16,1000000000,0,0]]})",
+        R"({"event":"iterator","pid":6,"loader":1,"workers":[7],"sweep":null})",
+        R"({"event":"iterator","pid":6,"loader":2,"workers":[8,9],"sweep":null})",
+        R"({"event":"batches","pid":9,"parent":6,"full":[[0,2000000000,-1,16,1000000000,0,0]]})",
+        R"({"event":"batches","pid":5,"parent":6,"full":[[0,1000000000,-1,16,1000000000,0,0]]})"}) {
+    seen.add(read_event(line));
+  }
+  seen.finish();
+  ASSERT_EQ(seen.loaders.size(), 2U);
+  EXPECT_DOUBLE_EQ(service_of(seen.loaders.at({6, 1}).work).wall, 4);
+  EXPECT_DOUBLE_EQ(service_of(seen.loaders.at({6, 2}).work).wall, 2);
 }
 
 TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {

@@ -39,10 +39,10 @@ struct MadeLoop {
         1);
     double now = 100, process = 1;
     for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
-      const std::string seed = std::to_string(epoch);
-      add(tools::IteratorMade{seed, std::nullopt}, 1);
+      const std::uint64_t worker = 100 + epoch;
+      if (workers > 0) add(tools::IteratorMade{{worker}, std::nullopt}, 1);
       add(tools::EpochBegun{now, now + 0.001}, 1);
-      if (workers > 0) add(tools::WorkerStarted{1, seed, now + worker_start, torch}, 0);
+      if (workers > 0) all.add({worker, 0, tools::WorkerStarted{1, now + worker_start, torch}});
       for (std::uint64_t i = 0; i < steps; ++i) {
         tools::BatchMade made{.begin = now, .end = now + cpu + blocked + delay, .samples = batch};
         if (slow_wall > 0 && i % 10 == 5) made.end = now + slow_wall;
@@ -53,7 +53,8 @@ struct MadeLoop {
         made.read = {read, 0};
         made.leaves = {tensors, bytes, float_bytes};
         made.spans = spans;
-        add(tools::BatchesMade{workers > 0 ? 1U : 0U, seed, {made}}, workers > 0 ? 0 : 1);
+        if (workers > 0) all.add({worker, 0, tools::BatchesMade{1, {made}}});
+        if (workers == 0) add(tools::BatchesMade{0, {made}}, 1);
         const double waits = i == 0 ? start : wait;
         process += i == 0 ? 0 : step_cpu + receive;
         add(std::vector{tools::StepBegun{

@@ -48,12 +48,19 @@ double delayed_share(const LoaderSeen& seen) {
 std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   std::vector<Turn> turns;
   const double delayed = delayed_share(seen);
-  for (const Epoch& epoch : seen.epochs) {
+  // next(iter(loader)) makes an epoch for each step, which lasts until the next one begins. An epoch of more
+  // steps that was left may have been followed by anything.
+  const bool anew = std::ranges::all_of(
+      seen.epochs, [](const Epoch& epoch) { return epoch.steps.size() < 2 && !epoch.ended; });
+  for (std::size_t at = 0; at < seen.epochs.size(); ++at) {
+    const Epoch& epoch = seen.epochs[at];
+    std::optional<double> ended = epoch.ended;
+    if (anew && at + 1 < seen.epochs.size()) ended = seen.epochs[at + 1].begun.begin;
     for (std::size_t i = 0; i < epoch.steps.size(); ++i) {
       const StepBegun& now = epoch.steps[i];
       const bool last = i + 1 == epoch.steps.size();
-      if (last && !epoch.ended) continue;  // the loop was left
-      const double next = last ? *epoch.ended : epoch.steps[i + 1].begin;
+      if (last && !ended) continue;  // the loop was left
+      const double next = last ? *ended : epoch.steps[i + 1].begin;
       const double from = i == 0 ? epoch.begun.begin : now.begin;
       // Waiting for a processor is no waiting for data.
       const double delay = now.full ? now.delay.value_or(0) : delayed * (now.end - now.begin);

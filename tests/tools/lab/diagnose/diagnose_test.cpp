@@ -105,6 +105,19 @@ TEST(UnitDiagnoseLoop, waits_and_steps_are_told_apart) {
   EXPECT_GT(of({.wait = 0.0001}).loops.front().unwaited, 20U);
 }
 
+TEST(UnitDiagnoseLoop, an_iterator_for_each_step_is_a_loop_too) {
+  LoaderSeen seen;
+  seen.made.batch = 10;
+  for (int i = 0; i <= 20; ++i) {
+    seen.epochs.push_back({{0.04 * i, 0.04 * i + 0.001}, {}, {}, {}});
+    seen.epochs.back().steps.push_back({.begin = 0.04 * i + 0.001, .end = 0.04 * i + 0.03});
+  }
+  EXPECT_EQ(loop_of(seen, {}).counted, 17U) << "of the last one the end is not known";
+  EXPECT_NEAR(loop_of(seen, {}).wait_share(), 0.75, 0.01);
+  seen.epochs.back().steps.push_back({.begin = 1, .end = 2});
+  EXPECT_EQ(loop_of(seen, {}).counted, 1U) << "others were left, and what followed is not known";
+}
+
 TEST(UnitDiagnoseLoop, what_a_batch_costs_is_of_those_timed_in_full) {
   Work work;
   for (int i = 0; i < 20; ++i) {

@@ -7,9 +7,11 @@ import importlib.util
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent / "diagnose"
@@ -51,6 +53,33 @@ for dataset in Slow(), Fast():
     for _ in DataLoader(dataset, batch, num_workers=workers, generator=torch.Generator().manual_seed(1)):
         time.sleep(0.001)
 """
+
+ENDED_IN_THE_PAUSE = """
+import os, signal, torch
+from torch.utils.data import DataLoader
+main = os.getpid()
+class Set(torch.utils.data.Dataset):
+    def __len__(self):
+        return 1 << 20
+    def __getitem__(self, index):
+        if os.getpid() != main and os.path.exists("/proc/%d" % main):
+            os.kill(main, signal.SIGTERM)
+        return index
+for _ in DataLoader(Set(), 8):
+    pass
+"""
+
+
+def running_in(session):
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, owner = stat.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(owner) == session and state != "Z":
+            found.append(stat)
+    return found
 
 
 def program():
@@ -210,6 +239,19 @@ class InteropDiagnose(unittest.TestCase):
                               "for one in probe.wrap(range(50)):\n    time.sleep(0.002)\n")  # fmt: skip
             found = diagnosed(sys.executable, script)
             self.assertEqual((found["limit"], found["loops"][0]["steps"]), ("model", 50))
+
+    def test_nothing_is_left_of_a_run_that_is_ended_in_the_pause(self):
+        with tempfile.TemporaryDirectory() as directory:
+            words = [program(), "diagnose", "--seconds", "3", "--", sys.executable, "-c", ENDED_IN_THE_PAUSE]
+            with subprocess.Popen(words, stderr=subprocess.PIPE, start_new_session=True,
+                                  env={**os.environ, "TMPDIR": directory}) as command:  # fmt: skip
+                command.communicate(timeout=patience)
+                self.assertEqual(command.returncode, -signal.SIGTERM)
+                until = time.monotonic() + 4
+                while running_in(command.pid) and time.monotonic() < until:
+                    time.sleep(0.1)
+                self.assertEqual(running_in(command.pid), [])
+            self.assertEqual(list(pathlib.Path(directory).glob("feedrate-*")), [])
 
     def test_a_run_that_fails_keeps_its_code_and_its_words(self):
         done = subprocess.run([program(), "diagnose", "--", sys.executable, "-c", "import torch; raise SystemExit(9)"],

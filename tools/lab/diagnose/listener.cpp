@@ -115,7 +115,9 @@ Listener::Listener(const ProbeSettings& settings) : directory_(make_directory())
   thread_ = std::thread([this] { listen(); });
 }
 
-Listener::~Listener() {
+Listener::~Listener() { close(); }
+
+void Listener::close() {
   ending_ = true;
   if (thread_.joinable()) thread_.join();
   std::error_code ignored;
@@ -154,8 +156,7 @@ void Listener::listen() {
 }
 
 Seen Listener::finish() {
-  ending_ = true;
-  thread_.join();
+  close();
   seen_.finish();
   return std::move(seen_);
 }

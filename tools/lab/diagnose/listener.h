@@ -38,11 +38,12 @@ class Listener {
 
   /// What belongs in front of PYTHONPATH.
   const std::filesystem::path& directory() const { return directory_; }
-  /// Takes what has been said until now, and ends.
+  /// Takes what has been said until now, and removes the directory: a signal's end runs no destructor.
   Seen finish();
 
  private:
   void listen();
+  void close();
 
   std::filesystem::path directory_;
   formats::Descriptor socket_;

@@ -134,6 +134,7 @@ def _be_child(patience):
     import signal
 
     gc.disable()
+    _counts["owner"] = os.getppid()
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
@@ -189,6 +190,8 @@ def _pace_of(batches, turn, seconds):
     for _ in iter(batches):
         count += 1
         at = _now()
+        if _counts.get("owner") not in (None, os.getppid()):  # which was ended, as by a signal
+            _end_at_once()
         if count % turn == 0:
             if since == 0:
                 start_up, since, marked, used = at - start, at, count, _cpu()

@@ -1,0 +1,81 @@
+// What is read from the probe of `feedrate diagnose`. The figures are made up.
+
+#include <gtest/gtest.h>
+
+#include "tools/lab/diagnose/event.h"
+#include "tools/lab/diagnose/loop.h"
+#include "tools/lab/diagnose/seen.h"
+
+namespace feedrate::tools {
+namespace {
+
+TEST(UnitDiagnoseEvent, what_is_no_event_is_left_out) {
+  for (const char* line : {"", "{", "[]", "7", R"({"event":"unheard of"})", R"({"event":7})"}) {
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(read_event(line).what)) << line;
+  }
+  const ProbeEvent event = read_event(
+      R"({"event":"batch","pid":7,"loader":2,"begin":1000000000,"end":"x","cpu":[],"delay":null})");
+  EXPECT_EQ(event.process, 7U);
+  EXPECT_EQ(event.loader, 2U);
+  const BatchMade& batch = std::get<BatchesMade>(event.what).batches.at(0);
+  EXPECT_DOUBLE_EQ(batch.begin, 1);
+  EXPECT_EQ(batch.end, 0);
+  EXPECT_FALSE(batch.delay);
+}
+
+TEST(UnitDiagnoseEvent, steps_come_in_order_and_some_with_more) {
+  const ProbeEvent event = read_event(
+      R"({"event":"steps","pid":7,"loader":2,"light":[3000000000,4000000000,1000000000,1500000000,9],)"
+      R"("full":[[2000000000,2500000000,-1,-1,400000000,7000000000,0],[5],["x",1,2,3,4,5,6]]})");
+  const auto& steps = std::get<std::vector<StepBegun>>(event.what);
+  ASSERT_EQ(steps.size(), 3U) << "others have another shape";
+  EXPECT_DOUBLE_EQ(steps[0].end, 1.5);
+  EXPECT_FALSE(steps[0].full);
+  EXPECT_TRUE(steps[1].full);
+  EXPECT_DOUBLE_EQ(steps[1].cpu, 0.4);
+  EXPECT_DOUBLE_EQ(steps[1].process, 7);
+  EXPECT_FALSE(steps[1].delay);
+  EXPECT_DOUBLE_EQ(steps[2].begin, 3);
+}
+
+TEST(UnitDiagnoseEvent, batches_of_a_worker) {
+  const ProbeEvent event = read_event(
+      R"({"event":"batches","pid":7,"parent":6,"light":[1000000000,2000000000],)"
+      R"("full":[[3000000000,5000000000,500000000,16,1000000000,2,8000000,3,4096,1024]]})");
+  const auto& made = std::get<BatchesMade>(event.what);
+  EXPECT_EQ(made.parent, 6U);
+  ASSERT_EQ(made.batches.size(), 2U);
+  const BatchMade& full = made.batches[1];
+  EXPECT_EQ(full.samples, 16U);
+  EXPECT_DOUBLE_EQ(*full.delay, 0.5);
+  EXPECT_EQ(full.puts, 2U);
+  EXPECT_EQ(full.leaves->at(1), 4096U);
+}
+
+TEST(UnitDiagnoseEvent, batches_are_of_the_loader_whose_worker_made_them) {
+  Seen seen;
+  for (const char* line :
+       {R"({"event":"batches","pid":7,"parent":6,"full":[[0,4000000000,-1,16,1000000000,0,0]]})",
+        R"({"event":"iterator","pid":6,"loader":1,"workers":[7],"sweep":null})",
+        R"({"event":"iterator","pid":6,"loader":2,"workers":[8,9],"sweep":null})",
+        R"({"event":"batches","pid":9,"parent":6,"full":[[0,2000000000,-1,16,1000000000,0,0]]})",
+        R"({"event":"batches","pid":5,"parent":6,"full":[[0,1000000000,-1,16,1000000000,0,0]]})"}) {
+    seen.add(read_event(line));
+  }
+  seen.finish();
+  ASSERT_EQ(seen.loaders.size(), 2U);
+  EXPECT_DOUBLE_EQ(service_of(seen.loaders.at({6, 1}).work).wall, 4);
+  EXPECT_DOUBLE_EQ(service_of(seen.loaders.at({6, 2}).work).wall, 2);
+}
+
+TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {
+  const ProbeEvent event = read_event(
+      R"({"event":"batch","pid":7,"samples":4,"spans":{"a":[1,2],"b":[2000000000,1000000000,3]},"read":[1]})");
+  const BatchMade& batch = std::get<BatchesMade>(event.what).batches.at(0);
+  ASSERT_EQ(batch.spans.size(), 1U);
+  EXPECT_DOUBLE_EQ(batch.spans.at("b").wall, 2);
+  EXPECT_FALSE(batch.read);
+}
+
+}  // namespace
+}  // namespace feedrate::tools

@@ -55,21 +55,26 @@ fs::path package_place() {
   return {};
 }
 
-/// A line of a name and a value for each; those that are empty are not set.
+/// A name and a value for each, with a null character behind; those that are empty are not set.
 std::string settings_text(const ProbeSettings& settings) {
-  std::string text =
-      fmt::format("sweep {}\nseconds {}\ncores {}\nswap {}\n", settings.sweep ? 1 : 0,
-                  settings.seconds, settings.cores, settings.swap ? 1 : 0);
-  if (settings.threads) text += fmt::format("threads {}\n", *settings.threads);
-  if (const fs::path place = package_place(); !place.empty()) {
-    text += fmt::format("package {}\n", place.string());
-  }
+  std::string text;
+  const auto add = [&](std::string_view name, const auto& value) {
+    text += fmt::format("{} {}", name, value);
+    text += '\0';  // a path has any other character
+  };
+  add("sweep", settings.sweep ? 1 : 0);
+  add("seconds", settings.seconds);
+  add("cores", settings.cores);
+  add("swap", settings.swap ? 1 : 0);
+  if (settings.threads) add("threads", *settings.threads);
+  if (const fs::path place = package_place(); !place.empty()) add("package", place.string());
   if (settings.restart) {
-    text += fmt::format("workers {}\nsteps {}\nwhere {}\n", settings.restart->workers,
-                        settings.restart->steps, settings.restart->where);
+    add("workers", settings.restart->workers);
+    add("steps", settings.restart->steps);
+    add("where", settings.restart->where);
   }
   if (!settings.converted_to.empty()) {
-    text += fmt::format("directory {}\n", fs::absolute(settings.converted_to).string());
+    add("directory", fs::absolute(settings.converted_to).string());
   }
   return text;
 }

@@ -7,8 +7,9 @@ _settings = {}
 def _read_settings():
     """What the program wrote beside this file."""
     try:
-        with open(os.path.join(_place, "settings")) as file:
-            _settings.update(line.rstrip("\n").split(" ", 1) for line in file)
+        with open(os.path.join(_place, "settings"), "rb") as file:
+            entries = os.fsdecode(file.read()).split("\0")[:-1]
+        _settings.update(entry.split(" ", 1) for entry in entries)
     except (OSError, ValueError):
         _settings["sweep"] = "0"
 

@@ -167,7 +167,7 @@ TEST(UnitBenchEmulation, rows_have_a_study_of_their_own_that_says_so) {
   EXPECT_EQ(report.studies[1].demand->rate, 3000);
   const auto says = [](const std::string& doubt) {
     return doubt ==
-           "lenet on emulated fast was not trained: a thread kept its pace, 3000.0 "
+           "lenet on emulated fast was not trained: a thread took batches at its pace, 3000.0 "
            "images/s: made up.";
   };
   EXPECT_EQ(std::ranges::count_if(report.doubts, says), 1);

@@ -149,7 +149,7 @@ void doubt_emulations(const Rows& rows, Sentences& sentences) {
   }
   for (const auto& [trainer, rate] : emulated) {
     sentences.push_back(
-        fmt::format("{} was not trained: a thread kept its pace, {}.", trainer, rate));
+        fmt::format("{} was not trained: a thread took batches at its pace, {}.", trainer, rate));
   }
 }
 

@@ -90,8 +90,8 @@ struct Verdict {
   Figures figures{};
 };
 
-/// The consumer is the limit where it gets as much as it can take, within the repeats' spread; where it got
-/// more than that, its stall tells. Else
+/// The consumer is the limit where it gets as much as it can take, within the repeats' spread. What it can take
+/// is its demand or, where it got more than that, follows from its stall. Else
 /// it is the loader where that alone is slower than the consumer, and the cores where it is not but
 /// both have more threads than there are cores. Without threads the consumer does the loading
 /// itself: that is work, not waiting.

@@ -17,8 +17,8 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Titles of columns in lower case, without blanks, hyphens and underscores. Earlier ones win: of
-// "id,label,filename", the name of the image is "filename".
+// Titles that the columns of names and labels may have: in lower case, without blanks, hyphens, underscores. Of
+// several such columns in a list, that with the earliest title here is taken: "filename" before "id".
 constexpr std::string_view name_titles[] = {
     "filename", "filepath", "imagepath", "imgpath", "path", "file",   "imagefile", "imagename",
     "imgname",  "imageid",  "imgid",     "image",   "img",  "images", "id",        "name"};

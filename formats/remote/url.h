@@ -12,8 +12,9 @@ namespace feedrate::formats {
 std::string url_scheme(std::string_view text);
 
 /// A URL without what may be secret: user and password, the query (a signature), a fragment. S3's have
-/// neither query nor fragment: a "?" belongs to the key. Where a password holds a slash, its
-/// beginning stands where a host should: nothing behind that colon is left. What is no URL is returned as it is.
+/// neither query nor fragment: a "?" belongs to the key. A slash in a
+/// password makes user and password look like host and port: all behind their colon is removed. What is no URL
+/// is returned as it is.
 std::string without_secrets(std::string_view url);
 
 /// The parts of scheme://user:password@host:port/path?query, as they are written.

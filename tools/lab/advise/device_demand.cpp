@@ -19,7 +19,8 @@ namespace {
 
 using Rates = std::span<const PublishedRate>;
 
-constexpr double doubt_of_one_network = 5;  // on two devices; more between networks
+constexpr double doubt_of_one_network =
+    5;  // times as fast, or as slow; more for a network unlike it
 
 double multiply_adds(std::string_view name) {
   const trainer::Network& kind = trainer::network(name);

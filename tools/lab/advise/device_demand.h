@@ -1,6 +1,6 @@
 #pragma once
-// What devices take that are not here: what `feedrate advise --for` feeds and `bench --emulate` acts
-// out. Pure functions of published rates.
+// The images/s that a device which is not here takes, from published rates: for `advise --for` and
+// `bench --emulate`. Pure functions.
 
 #include <optional>
 #include <span>
@@ -19,8 +19,7 @@ struct Devices {
 /// Throws Error with the nearest names for a device of which `rates` has none, and for a bad number.
 Devices parse_devices(std::string_view text, std::span<const PublishedRate> rates);
 
-/// A rate that nobody published, from two others: this device trains `network`, of which it is known how
-/// fast the device trains another one, as `like` is to that other one.
+/// Of a rate that nobody published.
 struct Estimate {
   PublishedRate like;  // the published rate of the most similar network, on this device or another
   double doubt = 1;    // the rate may be so many times as large, or so many times smaller
@@ -37,10 +36,11 @@ struct DeviceDemand {
   bool scaled = false;
 };
 
-/// From the fastest that was published for as many devices, else for one of them, else an estimate: from
-/// the rate of the network whose multiply-adds are the nearest, in proportion to them. If that was
-/// published for another device, then as much faster as this one trains a network that both trained. It
-/// may miss by five times the ratio of the multiply-adds: so is each published rate found where it is hidden.
+/// The fastest rate that was published for so many devices; else that of one device, times their number; else
+/// an estimate. The estimate follows the published rate of the network with the nearest number of
+/// multiply-adds, in proportion to these numbers. Where another device trained that network, the estimate is
+/// also in proportion to the rates of a network that both devices trained. It may be wrong by five times the
+/// ratio of the multiply-adds: a test hides each published rate and finds it within that.
 /// Throws Error where no rate of one such device is known.
 DeviceDemand demand_of(const Devices& devices, std::string_view network,
                        std::span<const PublishedRate> rates);

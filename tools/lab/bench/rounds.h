@@ -12,7 +12,7 @@ namespace feedrate::tools {
 
 /// Callbacks of measure_in_rounds().
 struct RoundsCalls {
-  /// These points, which share their rounds, are about to be measured.
+  /// Called before the first round of these points, which take turns.
   std::function<void(std::span<const BenchPoint> points)> begins{};
   /// Runs a repeat of the point in a fresh process.
   std::function<Finished(const BenchPoint& point, const std::vector<std::string>& arguments)> run;

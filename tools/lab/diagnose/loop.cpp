@@ -48,8 +48,8 @@ double delayed_share(const LoaderSeen& seen) {
 std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   std::vector<Turn> turns;
   const double delayed = delayed_share(seen);
-  // next(iter(loader)) makes an epoch for each step, which lasts until the next one begins. An epoch of more
-  // steps that was left may have been followed by anything.
+  // next(iter(loader)) makes an epoch for each step, which lasts until the next one begins. Where a
+  // script left an epoch after several steps, nobody knows what it did next.
   const bool anew = std::ranges::all_of(
       seen.epochs, [](const Epoch& epoch) { return epoch.steps.size() < 2 && !epoch.ended; });
   for (std::size_t at = 0; at < seen.epochs.size(); ++at) {

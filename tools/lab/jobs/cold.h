@@ -14,9 +14,9 @@ inline constexpr double cold_share = 0.05;
 /// share that stays in memory, and warns when it exceeds cold_share.
 double make_cold(const formats::Dataset& dataset);
 
-/// Reads the dataset's files into the page cache, where they are not there, for about a minute at most, and says
-/// so. Warns when more than cold_share of it is not there in the end, or when it is larger than the memory, and
-/// then reads nothing. Nothing for a dataset on a server.
+/// Reads the dataset's files into the page cache, unless they are there, and says so. Stops after about a
+/// minute. Warns when more than cold_share of the dataset is still missing then. A dataset that is larger than
+/// the memory is not read, with a warning; neither is one on a server.
 void make_warm(const formats::Dataset& dataset);
 
 }  // namespace feedrate::tools

@@ -366,10 +366,9 @@ our trainer does beside a GPU. h100x8 is eight that one loader feeds. Rows say '
 loader's threads, and by the GPU. Demand is that of uploaded pixels in both.
 
 Datasets are read into memory first; --cache cold drops them from the page cache before
-each repeat. --tool also
-measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
-dataset with the framework's own loader, run by python3 or by the interpreter that
-FEEDRATE_PYTHON names. 'pytorch' runs its kernels one by one, 'pytorch:cuda-graph' and
+each repeat. --tool also measures PyTorch, TensorFlow and MXNet: an adapter trains the same
+network on the same dataset with the framework's own loader, run by python3 or by the
+interpreter that FEEDRATE_PYTHON names. 'pytorch' runs its kernels one by one, 'pytorch:cuda-graph' and
 'pytorch:compile' (torch.compile) as their names say; 'pytorch+feedrate' trains in PyTorch
 what Feedrate's loader yields, where that Python has the package feedrate. A framework
 that is not installed, or that does not support a point, is left out.

@@ -103,7 +103,7 @@ TEST(UnitEmulatedLimits, noise_of_any_size_has_a_false_limit_claimed_in_one_benc
   constexpr unsigned many = 400;
   std::uint64_t draws = 0;
   for (const double deviation : {0.01, 0.05, 0.1, 0.3}) {
-    // Of 5,000 images/s the loader gives all, or three quarters.
+    // The device takes 5,000 images/s. 16 threads supply them all, 4 about three quarters.
     for (const unsigned threads : {16U, 4U}) {
       testing::Noise noise(threads);
       const loader::Limit truth = threads == 4 ? loader::Limit::decode : loader::Limit::trainer;

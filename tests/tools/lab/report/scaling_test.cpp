@@ -54,7 +54,7 @@ TEST(UnitScaling, an_image_costs_as_much_on_more_cores_or_goes_on_growing) {
 }
 
 TEST(UnitScaling, the_fewest_cores_are_those_of_a_loader_that_has_its_cores_for_itself) {
-  // Two threads supply 1,000 images/s of 600 µs each: others have 70 % of the cores.
+  // Two threads need 600 µs for an image and supply 1,000 a second: they run 30 % of the time.
   auto row = testing::supply("lmdb", 2, 1000);
   row.repeats = {1000};
   row.cpu_us = 600;

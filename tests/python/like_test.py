@@ -1,8 +1,11 @@
 """`feedrate.torch.like` beside the DataLoaders that it is like, and what it refuses."""
 
 import importlib.util
+import os
 import pathlib
 import random
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -236,6 +239,21 @@ class InteropLike(unittest.TestCase):
             finally:
                 (self.root / "class1" / "0.jpg").rename(self.root / "class0" / "0.jpg")
 
+    def test_one_rank_converts_and_the_others_wait(self):
+        with tempfile.TemporaryDirectory() as directory:
+            code = (
+                "import sys, feedrate.torch\nfrom torch.utils.data import DataLoader\n"
+                "from torchvision import datasets, transforms\n"
+                "data = datasets.ImageFolder(sys.argv[1], transforms.Compose([transforms.RandomResizedCrop(8), "
+                "transforms.ToTensor()]))\n"
+                "ours = feedrate.torch.like(DataLoader(data, 8), directory=sys.argv[2] + '/made')\n"
+                "print(ours.dataset.info['format'], sum(len(labels) for _, labels in ours))"
+            )
+            words = [sys.executable, "-c", code, str(self.root), directory]
+            ranks = [{**os.environ, "RANK": rank, "WORLD_SIZE": "2"} for rank in "01"]
+            both = [subprocess.Popen(words, env=one, stdout=subprocess.PIPE, text=True) for one in ranks]
+            self.assertEqual([one.communicate()[0].split() for one in both], [["recordio", "30"]] * 2)
+
     def test_erases_with_the_pixels_that_become_the_numbers(self):
         """Behind Normalize, as torchvision's references have it, 0 is the mean's colour."""
         mean, deviation = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -291,9 +309,7 @@ class InteropLike(unittest.TestCase):
 
         transform = v1.Compose([v1.RandomResizedCrop(32), *tensors()])
         self.refuses(DataLoader(Own(self.root, transform)), "Own is no ImageFolder, CIFAR or MNIST")
-        Arrow = type("Dataset", (torch.utils.data.Dataset,), {"__module__": "datasets.arrow_dataset", "__len__": lambda _: 5})
-        self.refuses(DataLoader(Arrow()), "the Dataset of Hugging Face", "write(PATH, dataset)")
-        self.refuses(DataLoader(torch.arange(5)), "Tensor is no ImageFolder", "no ToTensor")
+        self.refuses(DataLoader(torch.arange(5)), "Tensor is no ImageFolder", "no Dataset of Hugging Face")
         folder = torchvision.datasets.ImageFolder
         self.refuses(DataLoader(folder(self.root, transform, target_transform=str)), "target_transform")
         self.refuses(DataLoader(folder(self.root, transform, loader=Image.open)), "a loader of its own")

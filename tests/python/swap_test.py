@@ -30,8 +30,8 @@ class InteropSwap(unittest.TestCase):
     def tearDownClass(cls):
         cls.place.cleanup()
 
-    def run_swapped(self, *options, workers="1"):
-        words = [program(), "diagnose", "--swap", *options, "--", sys.executable, HERE / "swapped.py", self.place.name, workers]
+    def run_swapped(self, *options, workers="1", script="swapped.py"):
+        words = [program(), "diagnose", "--swap", *options, "--", sys.executable, HERE / script, self.place.name, workers]
         done = subprocess.run(words, capture_output=True, text=True, timeout=patience)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
@@ -67,6 +67,15 @@ class InteropSwap(unittest.TestCase):
             self.assertEqual(swapped["swap"]["threads"], 2)
             self.assertTrue(swapped["swap"]["data"].startswith(directory), swapped["swap"])
             self.assertTrue((pathlib.Path(swapped["swap"]["data"]) / "feedrate.json").exists())
+
+    @unittest.skipUnless(there("datasets"), "there are no datasets of Hugging Face")
+    def test_a_table_is_copied_where_nothing_is_left(self):
+        done = self.run_swapped("--json", "--seconds", "0.1", script="hub.py")
+        (loop,) = json.loads(done.stdout)["loops"]
+        self.assertIn("[78.0, 78.0]", done.stderr)
+        self.assertLessEqual(loop["swap"]["pixels_largest"], 1.01)
+        self.assertIn("feedrate-diagnose-", loop["swap"]["data"])
+        self.assertFalse(pathlib.Path(loop["swap"]["data"]).exists())
 
     def test_its_other_options_are_about_it_alone(self):
         done = subprocess.run([program(), "diagnose", "--threads", "2", "--", "true"], capture_output=True, text=True)

@@ -11,6 +11,7 @@ def _feedrate():
             raise
         sys.path.append(place)
         import feedrate.torch
+    sys.modules["feedrate._like_found"].temporary = _place  # which goes when the command ends, however it does
     return sys.modules["feedrate.torch"]
 
 
@@ -30,22 +31,28 @@ def _swap(loader, loop):
     try:
         theirs = _feedrate()
         ours = theirs.like(loader, threads=_given("threads"), directory=_directory(number))
-        _send("swapped", loader=number, notes=ours._notes, name=_variable(loop.where),
-              data=str(ours.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
+        _send("swapped", loader=number, notes=ours._likeness.notes, name=_variable(loop.where),
+              data=str(ours._likeness.found.source.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
         if _settings["sweep"] == "1":
             why = _sweep_obstacle(loader)
-            why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(theirs, loader, number))
+            why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(ours, loader, number))
             if why:
                 _send("unmeasured", loader=number, why=why)
             else:
                 _measure_ours(ours, number)
         return ours
     except Exception as error:  # whatever it is, the script goes on with its own loader
-        said = str(error) if isinstance(error, (ValueError, ImportError)) else repr(error)
-        _send("left", loader=number, why=said.partition("nothing like this loader: ")[2] or said)
+        _send("left", loader=number, why=_reason(error))
         return None
     finally:
         _send("pause", loader=number, begin=begin, end=_now())
+
+
+def _reason(error):
+    """Of what is raised with a text for people, the text in a line; otherwise its type, too."""
+    written = isinstance(error, (ValueError, ImportError)) or type(error).__module__.startswith("feedrate.")
+    said = " ".join(str(error).splitlines()) if written else repr(error)
+    return said.partition("nothing like this loader: ")[2] or said
 
 
 def _given(name):
@@ -72,11 +79,11 @@ def _variable(where):
     return None
 
 
-def _measure_theirs(theirs, loader, number):
+def _measure_theirs(ours, loader, number):
     """In a process of its own: how the pixels of both differ, and what the script's loader supplies alone."""
     seconds = float(_settings["seconds"])
     _be_child(120 + 10 * seconds)
-    found = theirs.pixel_difference(loader, 100)
+    found = sys.modules["feedrate._like"].difference(ours._likeness, 100)
     _send("difference", loader=number, owner=os.getppid(), largest=found.largest, mean=found.mean,
           samples=found.samples, left_out=found.left_out)  # fmt: skip
     _counts["sweep"] = workers = loader.num_workers

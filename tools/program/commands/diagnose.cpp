@@ -215,9 +215,10 @@ With --restart, the command is afterwards started again, from its beginning and 
 Do so only where it may run several times: it writes what it writes.
 
 With --swap, the script's DataLoaders are left aside where Feedrate can yield the same batches:
-of torchvision's ImageFolder, CIFAR and MNIST and timm's ImageDataset, under transforms that are
-parts of recipes. Both are then measured alone in that pause, and their pixels compared. What
-cannot be replaced stays, with the reason. The script needs the package feedrate.
+of torchvision's ImageFolder, CIFAR and MNIST, timm's ImageDataset and Hugging Face's datasets,
+under transforms that are parts of recipes. Both are then measured alone in that pause, and their
+pixels compared. What cannot be replaced stays, with the reason. The script needs the package
+feedrate.
 
 With --out, the measured rates are added to a file of results: 'feedrate report FILE --html PAGE'
 draws images/s over workers and where the time of an image goes. Rows of several runs of one

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import random
-import sys
-from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import torch
 from torch.utils import data
 
-from feedrate._like_data import Found, found_in
+from feedrate._like_data import found_in
+from feedrate._like_found import Found, Rows
 from feedrate._like_transforms import Plan, Unlike, View, plan_of
+from feedrate._random_states import kept_random_states
 
 if TYPE_CHECKING:
     from feedrate.torch import DataLoader
@@ -32,15 +31,20 @@ def likeness_of(theirs: Any, threads: int | None, directory: str | os.PathLike[s
     if not isinstance(theirs, data.DataLoader):
         raise TypeError(f"loader: expected a torch.utils.data.DataLoader, found {theirs!r}")
     reasons: list[str] = []
-    found = _unless(reasons, lambda: found_in(theirs.dataset, None if directory is None else os.fspath(directory)))
-    transform = found.transform if found is not None else getattr(theirs.dataset, "transform", None)
-    plan = _unless(reasons, lambda: plan_of(transform, found.channels if found is not None else None))
+    place = None if directory is None else os.fspath(directory)
+    found = _unless(reasons, lambda: found_in(theirs.dataset, theirs.collate_fn, place))
+    plan: Plan | None = None
+    if found is not None:
+        plan = _unless(reasons, lambda: plan_of(found.transform, found.channels))
+    elif hasattr(theirs.dataset, "transform"):
+        _unless(reasons, lambda: plan_of(theirs.dataset.transform, None))
     if theirs.batch_size is None and theirs.batch_sampler is None:
         reasons.append("it does not batch its samples")
     if found is None or plan is None or reasons:
         raise Unlike("; ".join(reasons))
     notes: list[str] = []
     options = _options(theirs, plan, threads, notes)
+    options["transform"] = _collated(theirs.collate_fn, found.rows, notes)
     return Likeness(found, plan, options, notes)
 
 
@@ -60,7 +64,6 @@ def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> 
         "threads": threads if threads is not None else max(1, theirs.num_workers),
         "pin_memory": theirs.pin_memory,
         "persistent_workers": theirs.persistent_workers or theirs.num_workers == 0,
-        "transform": _collated(theirs.collate_fn, notes),
     }
     if plan.pixels == "f32":
         given |= {"mean": plan.mean, "deviation": plan.deviation}
@@ -87,15 +90,15 @@ def _take_order(theirs: Any, given: dict[str, Any]) -> None:
         given["seed"] = torch.initial_seed() if generator is None else generator.initial_seed()
 
 
-def _collated(collate: Any, notes: list[str]) -> Callable[..., Any] | None:
+def _collated(collate: Any, rows: Rows | None, notes: list[str]) -> Callable[..., Any] | None:
     """What makes of images and labels the batch that theirs is."""
     name = getattr(collate, "__name__", "")
     if collate is data.default_collate:
-        return _listed
+        return _listed if rows is None else rows.batch
     if name == "fast_collate" and getattr(collate, "__module__", "") == "timm.data.loader":
         return None  # (images, labels)
     notes.append(f"its collate_fn is called with images that are ready: Python's speed ({name or type(collate).__name__})")
-    return _Collated(collate)
+    return _Collated(collate, rows)
 
 
 def _listed(images: torch.Tensor, labels: torch.Tensor) -> list[torch.Tensor]:
@@ -103,11 +106,13 @@ def _listed(images: torch.Tensor, labels: torch.Tensor) -> list[torch.Tensor]:
 
 
 class _Collated:
-    def __init__(self, collate: Any) -> None:
+    def __init__(self, collate: Any, rows: Rows | None) -> None:
         self._collate = collate
+        self._rows = rows
 
     def __call__(self, images: torch.Tensor, labels: torch.Tensor) -> Any:
-        return self._collate(list(zip(images, labels.tolist())))
+        samples = zip(images, labels.tolist())
+        return self._collate(list(samples) if self._rows is None else [self._rows.sample(*one) for one in samples])
 
 
 def loader_like(likeness: Likeness) -> DataLoader[Any]:
@@ -117,7 +122,7 @@ def loader_like(likeness: Likeness) -> DataLoader[Any]:
     if likeness.found.source.within is not None:
         dataset = data.Subset(dataset, likeness.found.source.within)
     made: DataLoader[Any] = DataLoader(dataset, **likeness.options)
-    made._notes = likeness.notes
+    made._likeness = likeness
     return made
 
 
@@ -132,21 +137,6 @@ class Difference(NamedTuple):
     samples: int
     left_out: list[str]
     """What both went without: changes of colours, whose arithmetic is Pillow's."""
-
-
-@contextlib.contextmanager
-def kept_random_states() -> Iterator[None]:
-    """Whatever draws random numbers within, Python's, NumPy's and PyTorch's are then as before."""
-    states = torch.get_rng_state(), random.getstate()
-    numpy: Any = sys.modules.get("numpy")
-    numpys = numpy.random.get_state() if numpy is not None else None
-    try:
-        yield
-    finally:
-        torch.set_rng_state(states[0])
-        random.setstate(states[1])
-        if numpy is not None:
-            numpy.random.set_state(numpys)
 
 
 def difference(likeness: Likeness, samples: int) -> Difference:

@@ -83,11 +83,15 @@ def plan_of(transform: Any, channels: int | None) -> Plan:
 
 
 def _each(transform: Any) -> Iterator[Any]:
-    if type(transform).__name__ in ("Compose", "Sequential") and _known(transform):
+    if is_sequence(transform):
         for one in getattr(transform, "transforms", transform):
             yield from _each(one)
     elif transform is not None:
         yield transform
+
+
+def is_sequence(transform: Any) -> bool:
+    return type(transform).__name__ in ("Compose", "Sequential") and _known(transform)
 
 
 def _known(transform: Any) -> bool:

@@ -13,7 +13,7 @@ import torch.utils.data
 
 from feedrate import _data, _native
 from feedrate._given import expect_flag, expect_function
-from feedrate._like import Difference, difference, likeness_of, loader_like
+from feedrate._like import Difference, Likeness, difference, likeness_of, loader_like
 from feedrate._like_transforms import Unlike
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
@@ -213,7 +213,7 @@ class DataLoader(Generic[T]):
         self._pins = pin_memory is not False and torch.cuda.is_available()
         if pin_memory and not self._pins:
             warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
-        self._notes: list[str] = []  # how it differs from a loader that it is like
+        self._likeness: Likeness | None = None  # to a loader that it was made like
         self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
@@ -299,7 +299,7 @@ class DataLoader(Generic[T]):
         return f"feedrate.torch.DataLoader({self.dataset!r}, {len(self)} batches of {self.batch_size}{rank})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_live": None}  # threads are not pickled
+        return {**self.__dict__, "_live": None, "_likeness": None}  # neither threads nor functions are pickled
 
     def __copy__(self) -> DataLoader[T]:
         made: DataLoader[T] = type(self).__new__(type(self))
@@ -354,16 +354,20 @@ def like(
     batches, and the numbers drawn for each sample from the same distributions.
 
     Its dataset is an ImageFolder, ImageNet, CIFAR10, CIFAR100, MNIST or FashionMNIST of torchvision, an
-    ImageDataset of timm, or a Subset of one; its transform is made of torchvision's, v1 or v2, that are
-    parts of recipes here. Folders are read where they lie. The sampler is taken as the argument of
-    `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your own is called
-    with images that are ready.
+    ImageDataset of timm, a Dataset of Hugging Face's `datasets`, or a Subset of one; its transform is made of
+    torchvision's, v1 or v2, that are parts of recipes here. Of Hugging Face's it is the Compose that the function
+    of `with_transform` calls: that function, and a collate_fn that gets its rows, are called with marked
+    images, to see that nothing else becomes of them. Folders are read where they lie. The sampler is taken as the
+    argument of `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your
+    own is called with images that are ready.
 
     Args:
         loader: it is left as it is, and is not iterated over.
         threads: in place of its num_workers, of which 0 becomes 1.
-        directory: where the data are converted to, or were before: folders to RecordIO, CIFAR and MNIST to
-            LMDB. None: only the latter are, in a temporary directory, which goes with the dataset.
+        directory: where the data are converted to, or were before: folders and Hugging Face's tables to
+            RecordIO, CIFAR and MNIST to LMDB. Of several ranks, one converts, and the others wait. None: folders
+            stay, and tables of up to 1 GiB, CIFAR and MNIST are converted in a temporary directory, which goes
+            with the dataset.
 
     Raises ValueError for a loader that yields what Feedrate does not make: all the reasons."""
     try:

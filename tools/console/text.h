@@ -20,6 +20,8 @@ std::string duration_text(double seconds);
 std::string shape_text(formats::Shape shape);
 /// "1 thread", "2 threads".
 std::string counted(std::uint64_t number, std::string_view singular);
+/// A sentence's beginning from its middle: "about 9" → "About 9". Of ASCII letters.
+std::string capitalized(std::string text);
 /// `word` as a shell reads it back, quoted if necessary.
 std::string shell_word(const std::string& word);
 /// `text` with U+FFFD for bytes that are not UTF-8, as in our JSON. File names may hold any bytes.

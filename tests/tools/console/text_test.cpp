@@ -37,6 +37,14 @@ TEST(UnitText, one_thing_is_not_plural) {
   EXPECT_EQ(counted(2000, "image"), "2,000 images");
 }
 
+TEST(UnitText, a_sentence_begins_with_a_capital_where_it_begins_with_a_letter) {
+  EXPECT_EQ(capitalized("about 9"), "About 9");
+  EXPECT_EQ(capitalized("Zen 5"), "Zen 5");
+  EXPECT_EQ(capitalized("9 more"), "9 more");
+  EXPECT_EQ(capitalized("änderung"), "änderung");
+  EXPECT_EQ(capitalized(""), "");
+}
+
 TEST(UnitText, bytes_have_binary_units) {
   EXPECT_EQ(bytes_text(1023), "1023 bytes");
   EXPECT_EQ(bytes_text(1536), "1.5 KiB");

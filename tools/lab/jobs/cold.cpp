@@ -62,9 +62,9 @@ void make_warm(const Dataset& dataset) {
   const std::string name = shown_path(dataset.info().path);
   const std::uint64_t memory = machine_memory_mib() << 20;
   if (before.bytes > memory) {
-    warn(fmt::format(
-        "{} has {}, more than the memory, {}: what is called warm comes from storage, too", name,
-        bytes_text(before.bytes), bytes_text(memory)));
+    warn(
+        fmt::format("{} has {}, more than the memory, {}: what is measured comes from storage, too",
+                    name, bytes_text(before.bytes), bytes_text(memory)));
     return;
   }
   note(fmt::format("reading {} into memory: {:.0f} % of its {} are there", name,
@@ -82,9 +82,8 @@ void make_warm(const Dataset& dataset) {
   }
   const double share = in_memory(files).share();
   if (share < 1 - cold_share) {
-    warn(
-        fmt::format("{:.0f} % of {} are in memory now: what is called warm comes from storage, too",
-                    100 * share, name));
+    warn(fmt::format("{:.0f} % of {} are in memory now: what is measured comes from storage, too",
+                     100 * share, name));
   }
 }
 

@@ -19,9 +19,11 @@
 #include "tools/lab/advise/host.h"
 #include "tools/lab/advise/trial.h"
 #include "tools/lab/advise/turns.h"
+#include "tools/lab/jobs/cold.h"
 #include "tools/lab/jobs/devices.h"
 #include "tools/lab/jobs/training.h"
 #include "tools/lab/measure/environment.h"
+#include "tools/lab/report/study/point.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
@@ -178,6 +180,7 @@ Advice advise(const AdviseRequest& options) {
   advice.present.remote = dataset->info().is_remote();
   const RemoteCounts before = remote_counts();
 
+  make_warm(*dataset);  // as its trials are
   const TrialSample images = draw_trial_sample(dataset->size(), surveyed, options.training.seed);
   std::vector<Trial> trials;
   for (const Candidate& conversion : conversions) {
@@ -189,10 +192,8 @@ Advice advise(const AdviseRequest& options) {
   advice.consumer =
       consumer_of(options, measure_trials(options, *dataset, advice.present, trials, half));
   if (const auto ran = advice.present.at_max.ran_while_crowded()) {
-    warn(fmt::format(
-        "the loader did not have its cores, because of other processes or a quota: its threads ran "
-        "for {:.0f} % of their time, and waited for a core else; alone it is faster{}",
-        100 * *ran, remote ? ", and fewer cores feed a device" : ""));
+    warn(crowd_text("", *ran, *ran) +
+         (remote ? "; alone it is faster, and fewer cores feed a device" : "; alone it is faster"));
   }
   if (remote) {
     advice.feeding = feeding_of(*remote, advice.present, half);

@@ -103,6 +103,8 @@ TEST(UnitScaling, what_the_kernel_does_may_be_serial) {
   const Range cores = files.cores({12'500, 12'500, 12'500});
   EXPECT_EQ(whole_cores(cores.likely), 2U);
   EXPECT_EQ(known_cores(cores.high), 2U);
+  EXPECT_EQ(known_cores(4096), 4096U);
+  EXPECT_FALSE(known_cores(18'691));
   EXPECT_FALSE(known_cores(files.cores({17'000, 17'000, 17'000}).high));
   EXPECT_EQ(cores_text(2, 2, std::nullopt), "2 (2 or more)");
   // What four threads cost no more than one does is not serial, but for the doubt.

@@ -72,16 +72,13 @@ void doubt_spread(const Rows& rows, Sentences& sentences) {
 void doubt_crowd(const Rows& rows, Sentences& sentences) {
   std::vector<double> ran;
   for (const Row& row : rows) {
-    if (const auto share = ran_while_crowded(row)) ran.push_back(100 * *share);
+    if (const auto share = ran_while_crowded(row)) ran.push_back(*share);
   }
   if (ran.empty()) return;
   const auto [least, most] = std::ranges::minmax(ran);
-  sentences.push_back(fmt::format(
-      "The loader did not have its cores, because of other processes or a quota: in "
-      "{}, its threads ran for {:.0f} % of their time{}, and waited for a core else. Alone "
-      "it is faster, and fewer cores feed a device.",
-      counted(ran.size(), "row") + " of supply", least,
-      ran.size() == 1 ? "" : fmt::format(" at the least, {:.0f} % at the most", most)));
+  const std::string where = "in " + counted(ran.size(), "row") + " of supply, ";
+  sentences.push_back(capitalized(crowd_text(where, least, most)) +
+                      ". Alone it is faster, and fewer cores feed a device.");
 }
 
 void doubt_clocks(const Rows& rows, Sentences& sentences) {

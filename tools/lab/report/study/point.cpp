@@ -1,5 +1,7 @@
 #include "tools/lab/report/study/point.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -48,6 +50,15 @@ std::optional<double> ran_while_crowded(const Row& row) {
   if (row.kind != supply_kind || threads > row.environment.cores || !row.cpu_us) return {};
   return ran_while_crowded(*row.cpu_us * 1e-6 * row.images_per_second / threads,
                            row.telemetry.psi_cpu_percent);
+}
+
+std::string crowd_text(std::string_view where, double least, double most) {
+  const std::string to_most =
+      least == most ? "" : fmt::format(" at the least, {:.0f} % at the most", 100 * most);
+  return fmt::format(
+      "the loader did not have its cores, because of other processes or a quota: {}its threads ran "
+      "for {:.0f} % of their time{}, and waited for a core else",
+      where, 100 * least, to_most);
 }
 
 std::optional<double> Point::prediction_error() const {

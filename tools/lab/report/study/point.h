@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/base/statistics.h"
@@ -64,6 +65,10 @@ struct Point {
 std::optional<double> ran_while_crowded(double ran, std::optional<double> waiting_percent);
 /// The same of a row of supply.
 std::optional<double> ran_while_crowded(const Row& row);
+
+/// How that is told, a sentence without its end, of what `ran` least and most: "the loader did not have its cores
+/// …, and waited for a core else". `where`: "" or "in 3 rows of supply, ".
+std::string crowd_text(std::string_view where, double least, double most);
 
 /// Merges rows (at least one) of the same point, possibly from several benches: pools their rates
 /// and takes the median of every other value.

@@ -20,7 +20,8 @@ unsigned whole_cores(double cores) {
 }
 
 std::optional<unsigned> known_cores(double cores) {
-  return std::isfinite(cores) ? std::optional(whole_cores(cores)) : std::nullopt;
+  constexpr double most_of_a_machine = 4096;
+  return cores <= most_of_a_machine ? std::optional(whole_cores(cores)) : std::nullopt;
 }
 
 double share_of(double kernel, double all) { return all > 0 ? std::min(1.0, kernel / all) : 0; }

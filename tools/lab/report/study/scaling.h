@@ -17,7 +17,7 @@ struct Range {
 
 /// At least one, and two and nothing more are two; of a finite number.
 unsigned whole_cores(double cores);
-/// Nothing of an infinite one: no number of cores is known to be enough.
+/// Nothing of an infinite one, or of more than a machine has: no number of cores is known to be enough.
 std::optional<unsigned> known_cores(double cores);
 /// "13 (12 to 15)", "13 (12 or more)", "13"
 std::string cores_text(unsigned likely, unsigned fewest, std::optional<unsigned> most);

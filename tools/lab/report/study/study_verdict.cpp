@@ -305,9 +305,9 @@ StudyVerdict judge(const Study& study) {
     verdict.details = fmt::format(" Fewer than {} rounds tell nothing of the noise; {} would.",
                                   min_rounds, rounds_text(study, min_rounds));
   } else if (!limits.limits.empty()) {
-    verdict.details = fmt::format(
-        " {} {} would tell{}.", rounds_known(limits.repeats) ? "About" : "More than",
-        rounds_text(study, limits.repeats), study.is_of_script() ? "" : ", or --decide");
+    verdict.details =
+        fmt::format(" {} would tell{}.", capitalized(more_rounds(study, limits.repeats)),
+                    study.is_of_script() ? "" : ", or --decide");
     if (all_open) {
       verdict.answer = fmt::format("Nothing can be told: the rounds differ too much ({})",
                                    more_rounds(study, std::max(limits.repeats, others.repeats)));

@@ -111,19 +111,25 @@ Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, do
     return found;
   }
   // What one worker was measured to do, beside nothing else, predicts best.
-  const auto alone = seen.sweep_work.find(1);
   Service service = loop.service;
   double receive = loop.receive;
-  if (alone != seen.sweep_work.end() && alone->second.batches.size() > 2) {
-    service = service_of(alone->second);
+  if (loop.alone.batches > 2) {
+    service = loop.alone;
     found.busy = service.wall > 0 ? service.delay / service.wall : 0;
-    for (const Swept& one : seen.swept) {
-      if (one.workers == 1 && one.batches > 0) receive = one.cpu / static_cast<double>(one.batches);
+    for (const Swept& one : loop.swept) {
+      if (one.workers == 1 && one.cpu > 0) receive = one.cpu / static_cast<double>(one.batches);
     }
   }
   found.costs = costs_of(service, receive, cores);
-  if (service.batches > 0) found.curve = curve_of(found.costs, seen.swept);
+  if (service.batches > 0) found.curve = curve_of(found.costs, loop.swept);
   found.no_sweep = seen.refused;
+  const auto paused = std::ranges::find_if(
+      seen.loaders, [](const auto& one) { return !one.second.sweep.points.empty(); });
+  if (loop.swept.empty() && paused != seen.loaders.end()) {
+    const LoaderMade& made = paused->second.made;
+    found.no_sweep =
+        fmt::format("the pause came in the loop over the {} of {}", made.dataset, made.where);
+  }
   Costs costs = costs_of(loop.service, loop.receive, cores);
   costs.step = loop.step;
   costs.step_cpu = loop.step_cpu;

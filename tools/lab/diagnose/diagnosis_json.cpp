@@ -178,7 +178,7 @@ void for_each_field(const Diagnosis& found, const Field& field) {
   field("slowest_rank", found.slowest,
         {"of ranks that train together, the one that the others wait for",
          Null{"there are none, or they wait alike"}});
-  field("curve", found.curve, {"the loader alone, at numbers of workers"});
+  field("curve", found.curve, {"the script's own loader alone, at numbers of workers"});
   field("restarts", found.restarts, {"with --restart: the loop at other numbers of workers"});
   field("sweep_delay_share", only_if(found.busy > 0, found.busy),
         {"of the sweep at one worker, which waited for a processor that others had", Unit{"share"},

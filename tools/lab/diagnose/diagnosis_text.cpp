@@ -93,6 +93,8 @@ std::string rates(const Loop& loop, std::size_t columns) {
 
 std::string curve_text(const Diagnosis& found, std::size_t columns) {
   if (found.curve.empty()) return {};
+  const LoaderMade& made = found.loops.front().made;
+  const bool swapped = found.loops.front().swap.made.has_value();
   std::string text = fmt::format("\n{:>7} {:>12} {:>12}\n", "workers", "predicted", "measured");
   double largest = 0;
   for (const CurvePoint& point : found.curve) largest = std::max(largest, best_known(point));
@@ -100,9 +102,10 @@ std::string curve_text(const Diagnosis& found, std::size_t columns) {
     text += fmt::format("{:>7} {:>12} {:>12}  {}{}\n", point.workers, quantity(point.predicted),
                         point.measured ? quantity(*point.measured) : "-",
                         bar(bar_value(best_known(point)), bar_value(largest), bar_columns),
-                        point.workers == found.loops.front().made.workers ? "  now" : "");
+                        point.workers == made.workers && !swapped ? "  now" : "");
   }
-  std::string about = "samples/s of the loader alone";
+  std::string about =
+      swapped ? "samples/s of your own loader alone" : "samples/s of the loader alone";
   if (!found.no_sweep.empty()) about += "; not measured, since " + harmless(found.no_sweep);
   about += ".";
   if (found.busy > noticeable) {

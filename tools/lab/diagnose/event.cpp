@@ -106,6 +106,7 @@ LoaderMade loader_of(const Members& of) {
           .length = of.whole("length"),
           .batch = of.whole("batch"),
           .prefetch = of.whole("prefetch"),
+          .samples = of.number("samples"),
           .workers = of.whole("workers").value_or(0),
           .persistent = of.flag("persistent"),
           .pin = of.flag("pin"),
@@ -119,7 +120,7 @@ std::uint64_t count(double number) {
 }
 
 IteratorMade iterator_of(const Members& of) {
-  IteratorMade made{.workers = {}, .sweep = of.whole("sweep")};
+  IteratorMade made{.parent = of.whole("pid").value_or(0), .sweep = of.whole("sweep")};
   for (const double worker : of.numbers("workers")) made.workers.push_back(count(worker));
   return made;
 }

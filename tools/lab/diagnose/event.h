@@ -28,6 +28,7 @@ struct TorchSeen {
 struct LoaderMade {
   std::string where{}, dataset{}, start{}, collate{};
   std::optional<std::uint64_t> length{}, batch{}, prefetch{};
+  double samples = 0;  // in a batch, the mean of an epoch; 0: not known
   std::uint64_t workers = 0;
   bool persistent = false, pin = false, own_collate = false, iterable = false, wrapped = false;
 };
@@ -37,9 +38,10 @@ struct EpochBegun {
 struct EpochEnded {
   double begin = 0;
 };
-/// An iterator of a DataLoader has started its workers, which are processes. `sweep`: their number, where
-/// it belongs to the sweep.
+/// An iterator of a DataLoader has started its workers, which are processes, from the process `parent`. `sweep`:
+/// their number, where it belongs to the sweep.
 struct IteratorMade {
+  std::uint64_t parent = 0;
   std::vector<std::uint64_t> workers{};
   std::optional<std::uint64_t> sweep{};
 };

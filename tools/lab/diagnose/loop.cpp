@@ -168,12 +168,29 @@ Service service_of(const Work& work) {
   return service;
 }
 
+namespace {
+
+Service alone_of(const SweepSeen& sweep) {
+  if (sweep.work.empty()) return {};
+  const auto one = sweep.work.find(1);
+  return service_of((one != sweep.work.end() ? one : sweep.work.begin())->second);
+}
+
+}  // namespace
+
 Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   Loop loop{.made = seen.made, .rank = seen.rank, .steps = seen.steps};
   loop.epochs = seen.epochs.size();
   loop.swap = seen.swap;
+  loop.swept = seen.sweep.points;
+  loop.alone = alone_of(seen.sweep);
+  if (loop.swap.before) {
+    const auto& [swapped, batches, time] = *loop.swap.before;
+    loop.swept.push_back({.workers = seen.made.workers, .batches = batches, .time = time});
+  }
   loop.service = service_of(seen.work);
   loop.samples = loop.service.samples > 0 ? loop.service.samples
+                 : seen.made.samples > 0  ? seen.made.samples
                                           : static_cast<double>(seen.made.batch.value_or(0));
   std::vector<Turn> turns = turns_of(seen, pauses);
   if (turns.size() > few_steps) turns.erase(turns.begin(), turns.begin() + warm_up);

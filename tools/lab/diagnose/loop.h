@@ -57,6 +57,8 @@ struct Loop {
   double imports = 0;          // of a worker before it works, but for torch's; in the middle
   std::uint64_t epochs = 0;
   Service service{};
+  std::vector<Swept> swept{};  // in its pause
+  Service alone{};             // of one worker there, or of as many as there were
   SwapSeen swap{};
 
   /// Of a loader alone, by what it supplied.

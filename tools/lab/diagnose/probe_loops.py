@@ -107,6 +107,15 @@ def _loop_of(loader):
     return _loops[key][1]
 
 
+def _mean_batch(loader):
+    """Samples in a batch of a whole epoch, or None."""
+    try:
+        batches = loader.batch_sampler
+        return batches.batch_size if batches.drop_last else len(batches.sampler) / len(batches)
+    except Exception:
+        return None
+
+
 def _describe(loader, loop):
     import multiprocessing
 
@@ -119,7 +128,7 @@ def _describe(loader, loop):
     _send(
         "loader", loader=loop.number, where=loop.where, dataset=type(dataset).__name__,
         length=length, batch=loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
-        workers=loader.num_workers, persistent=bool(loader.persistent_workers), pin=bool(loader.pin_memory),
+        samples=_mean_batch(loader), workers=loader.num_workers, persistent=bool(loader.persistent_workers), pin=bool(loader.pin_memory),
         prefetch=loader.prefetch_factor, start=context.get_start_method() if loader.num_workers else None,
         collate=getattr(collate, "__name__", type(collate).__name__),
         own_collate=not (getattr(collate, "__module__", "") or "").startswith("torch."),
@@ -172,8 +181,9 @@ def _hook_dataloader(module):
             if _worker:
                 return
             # By their numbers, since two loaders of one seed have workers of one seed.
-            number = self._feedrate.number if self._feedrate is not None else 0
-            _send("iterator", loader=number, workers=[one.pid for one in self._workers], sweep=_counts["sweep"])
+            number = self._feedrate.number if self._feedrate is not None else _counts.get("swept_loader", 0)
+            _send("iterator", loader=number, owner=_counts.get("owner"), workers=[one.pid for one in self._workers],
+                  sweep=_counts["sweep"])  # fmt: skip
 
         return initialised
 

@@ -82,7 +82,7 @@ def _variable(where):
 def _measure_theirs(ours, loader, number):
     """In a process of its own: how the pixels of both differ, and what the script's loader supplies alone."""
     seconds = float(_settings["seconds"])
-    _be_child(120 + 10 * seconds)
+    _be_child(number, 120 + 10 * seconds)
     found = sys.modules["feedrate._like"].difference(ours._likeness, 100)
     _send("difference", loader=number, owner=os.getppid(), largest=found.largest, mean=found.mean,
           samples=found.samples, left_out=found.left_out)  # fmt: skip

@@ -128,14 +128,14 @@ class _Again:
                 yield one
 
 
-def _be_child(patience):
-    """Makes of this fork a process that can load by itself, in silence, for so many seconds."""
+def _be_child(number, patience):
+    """Makes of this fork a process that can load by itself what a loader does, in silence, for so many seconds."""
     import gc
     import multiprocessing
     import signal
 
     gc.disable()
-    _counts["owner"] = os.getppid()
+    _counts["owner"], _counts["swept_loader"] = os.getppid(), number
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
@@ -155,16 +155,18 @@ def _sweep(loader, number):
     numbers = [w for w in (1, 0, 2, 4, 8, 16, 32, 64, 128) if w <= cores]
     if cores not in numbers:
         numbers.append(cores)
-    _be_child(60 + 5 * seconds * len(numbers))
+    _be_child(number, 60 + 5 * seconds * len(numbers))
+    owner = _counts["owner"]
     for workers in numbers:
         _counts["sweep"] = workers
         pace = _pace_of(_again_loader(loader, workers), max(1, workers), seconds)
         if pace is None:
-            _send("refused", loader=number, why="the dataset gave nothing when it was iterated again")
+            _send("refused", loader=number, owner=owner, why="the dataset gave nothing when it was iterated again")
             return
         batches, taken, cpu, start = pace
         if batches:
-            _send("sweep", loader=number, workers=workers, batches=batches, time=taken, cpu=cpu, start=start)
+            _send("sweep", loader=number, owner=owner, workers=workers, batches=batches, time=taken, cpu=cpu,
+                  start=start)  # fmt: skip
 
 
 def _again_loader(loader, workers):

@@ -95,7 +95,8 @@ std::vector<Row> script_rows(const Diagnosis& found, const Environment& environm
   const SwapSeen& swap = loop.swap;
   const bool swapped = swap.made.has_value();
   const unsigned threads = whole(swapped ? swap.made->threads : loop.made.workers);
-  if (swap.before) supply(torch_tool, whole(loop.made.workers), loop.rate(*swap.before));
+  if (swap.before && found.curve.empty())
+    supply(torch_tool, whole(loop.made.workers), loop.rate(*swap.before));
   if (swapped && swap.after) supply(swapped_tool, threads, loop.rate(*swap.after));
 
   const std::string_view tool = swapped ? swapped_tool : torch_tool;

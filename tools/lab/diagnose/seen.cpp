@@ -66,53 +66,54 @@ void Seen::add(const ProbeEvent& event) {
     LoaderSeen& loader = loader_of(event);
     return loader.epochs.empty() ? nullptr : &loader.epochs.back();
   };
-  std::visit(Cases{[](std::monostate) {},
-                   [&](const PythonStarted& what) { pythons.push_back(what); },
-                   [&](const ProcessSeen& what) {
-                     if (what.rank) ranks_[event.process] = *what.rank;
-                   },
-                   [&](const TorchSeen& what) { torch = what.version; },
-                   [&](const LoaderMade& what) { loader_of(event).made = what; },
-                   [&](const EpochBegun& what) {
-                     loader_of(event).epochs.push_back({what, {}, {}, {}});
-                   },
-                   [&](const EpochEnded& what) {
-                     if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
-                   },
-                   [&](const IteratorMade& what) {
-                     for (const std::uint64_t worker : what.workers) {
-                       iterators_[{event.process, worker}] = {event.loader, what.sweep};
-                     }
-                   },
-                   [&](const WorkerStarted& what) {
-                     started_.push_back({{what.parent, event.process}, what});
-                   },
-                   [&](const std::vector<StepBegun>& what) {
-                     LoaderSeen& loader = loader_of(event);
-                     for (const StepBegun& step : what) {
-                       if (loader.steps++ < max_kept && !loader.epochs.empty()) {
-                         loader.epochs.back().steps.push_back(step);
-                       }
-                     }
-                   },
-                   [&](const BatchesMade& what) {
-                     Work& work = what.parent == 0 ? loader_of(event).work
-                                                   : made_by_workers_[{what.parent, event.process}];
-                     for (const BatchMade& batch : what.batches) work.add(batch);
-                   },
-                   [&](const Swept& what) { swept.push_back(what); },
-                   [&](const SweepRefused& what) { refused = what.why; },
-                   [&](const Paused& what) { pauses.push_back(what); },
-                   [&](const Swapped& what) { loader_of(event).swap.made = what; },
-                   [&](const SwapLeft& what) { loader_of(event).swap.left = what.why; },
-                   [&](const PixelsDiffer& what) { loader_of(event).swap.pixels = what; },
-                   [&](const Supplied& what) {
-                     SwapSeen& swap = loader_of(event).swap;
-                     if (what.time > 0) (what.swapped ? swap.after : swap.before) = what;
-                   },
-                   [&](const SwapUnmeasured& what) { loader_of(event).swap.unmeasured = what.why; },
-                   [&](const Trouble& what) { troubles.push_back(what.what); }},
-             event.what);
+  std::visit(
+      Cases{[](std::monostate) {},
+            [&](const PythonStarted& what) { pythons.push_back(what); },
+            [&](const ProcessSeen& what) {
+              if (what.rank) ranks_[event.process] = *what.rank;
+            },
+            [&](const TorchSeen& what) { torch = what.version; },
+            [&](const LoaderMade& what) { loader_of(event).made = what; },
+            [&](const EpochBegun& what) {
+              loader_of(event).epochs.push_back({what, {}, {}, {}});
+            },
+            [&](const EpochEnded& what) {
+              if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
+            },
+            [&](const IteratorMade& what) {
+              for (const std::uint64_t worker : what.workers) {
+                iterators_[{what.parent, worker}] = {{event.process, event.loader}, what.sweep};
+              }
+            },
+            [&](const WorkerStarted& what) {
+              started_.push_back({{what.parent, event.process}, what});
+            },
+            [&](const std::vector<StepBegun>& what) {
+              LoaderSeen& loader = loader_of(event);
+              for (const StepBegun& step : what) {
+                if (loader.steps++ < max_kept && !loader.epochs.empty()) {
+                  loader.epochs.back().steps.push_back(step);
+                }
+              }
+            },
+            [&](const BatchesMade& what) {
+              Work& work = what.parent == 0 ? loader_of(event).work
+                                            : made_by_workers_[{what.parent, event.process}];
+              for (const BatchMade& batch : what.batches) work.add(batch);
+            },
+            [&](const Swept& what) { loader_of(event).sweep.points.push_back(what); },
+            [&](const SweepRefused& what) { refused = what.why; },
+            [&](const Paused& what) { pauses.push_back(what); },
+            [&](const Swapped& what) { loader_of(event).swap.made = what; },
+            [&](const SwapLeft& what) { loader_of(event).swap.left = what.why; },
+            [&](const PixelsDiffer& what) { loader_of(event).swap.pixels = what; },
+            [&](const Supplied& what) {
+              SwapSeen& swap = loader_of(event).swap;
+              if (what.time > 0) (what.swapped ? swap.after : swap.before) = what;
+            },
+            [&](const SwapUnmeasured& what) { loader_of(event).swap.unmeasured = what.why; },
+            [&](const Trouble& what) { troubles.push_back(what.what); }},
+      event.what);
 }
 
 void Seen::finish() {
@@ -123,15 +124,14 @@ void Seen::finish() {
   for (auto& [key, made] : made_by_workers_) {
     const Iterator* iterator = iterator_of(key);
     if (iterator == nullptr) continue;
-    Work& work = iterator->sweep ? sweep_work[*iterator->sweep]
-                                 : loaders[{key.first, iterator->loader}].work;
-    work.add(made);
+    LoaderSeen& loader = loaders[iterator->loader];
+    (iterator->sweep ? loader.sweep.work[*iterator->sweep] : loader.work).add(made);
   }
   for (const auto& [key, worker] : started_) {
     const Iterator* iterator = iterator_of(key);
     if (iterator == nullptr || iterator->sweep) continue;
     // Of the epochs that had begun, the last one.
-    std::vector<Epoch>& epochs = loaders[{worker.parent, iterator->loader}].epochs;
+    std::vector<Epoch>& epochs = loaders[iterator->loader].epochs;
     const auto after = std::find_if(epochs.begin(), epochs.end(), [&](const Epoch& epoch) {
       return epoch.begun.begin > worker.begin;
     });
@@ -142,8 +142,8 @@ void Seen::finish() {
   for (auto& [key, loader] : loaders) {
     if (const auto rank = ranks_.find(key.first); rank != ranks_.end()) loader.rank = rank->second;
     loader.work.settle();
+    for (auto& [workers, work] : loader.sweep.work) work.settle();
   }
-  for (auto& [workers, work] : sweep_work) work.settle();
   made_by_workers_.clear();
 }
 

@@ -39,6 +39,12 @@ struct Epoch {
       imports;  // of each worker: from iter() until it worked, but for torch's import
 };
 
+/// What was said about a loader while its loop paused.
+struct SweepSeen {
+  std::vector<Swept> points;
+  std::map<std::uint64_t, Work> work;  // by workers
+};
+
 /// What was said about Feedrate's loader in the place of a script's.
 struct SwapSeen {
   std::optional<Swapped> made;
@@ -56,6 +62,7 @@ struct LoaderSeen {
   std::vector<Epoch> epochs;
   std::uint64_t steps = 0;  // in all, kept or not
   Work work;
+  SweepSeen sweep;
   SwapSeen swap;
 };
 
@@ -72,15 +79,14 @@ class Seen {
   std::vector<PythonStarted> pythons;
   std::string torch;  // its version; "": not seen
   std::map<std::pair<std::uint64_t, std::uint64_t>, LoaderSeen> loaders;  // by process and number
-  std::vector<Swept> swept;
-  std::map<std::uint64_t, Work> sweep_work;  // by workers
-  std::string refused;                       // why there was no sweep
+  std::string refused;                                                    // why there was no sweep
   std::vector<Paused> pauses;
   std::vector<std::string> troubles;
 
  private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  // of `loaders`
   struct Iterator {
-    std::uint64_t loader = 0;
+    Key loader;
     std::optional<std::uint64_t> sweep;
   };
   LoaderSeen& loader_of(const ProbeEvent& event);

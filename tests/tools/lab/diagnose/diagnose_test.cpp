@@ -246,7 +246,7 @@ TEST(UnitDiagnose, says_why_there_is_nothing_to_say) {
 
 TEST(UnitDiagnose, prints_the_verdict_first) {
   Seen seen = MadeLoop{}.seen();
-  seen.swept = {{.workers = 1, .batches = 100, .time = 7}};
+  seen.loaders.begin()->second.sweep.points = {{.workers = 1, .batches = 100, .time = 7}};
   const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
   const std::string text = found.text(80);
   EXPECT_TRUE(text.starts_with("The loader is the limit")) << text;
@@ -255,6 +255,48 @@ TEST(UnitDiagnose, prints_the_verdict_first) {
   const auto json = nlohmann::json::parse(found.json());
   EXPECT_EQ(json.at("limit"), "loader");
   EXPECT_EQ(json.at("command"), "python train.py");
+}
+
+/// `loader` of process 1, measured in the process `child`: what `workers` made, 10 samples of `cpu` seconds at a time.
+void sweep(Seen& seen, std::uint64_t loader, std::uint64_t child, std::uint64_t workers,
+           double cpu) {
+  seen.add({1, loader, IteratorMade{child, {child + 1}, workers}});
+  BatchesMade made{child, {}};
+  for (int i = 0; i < 4; ++i) made.batches.push_back({.end = cpu, .samples = 10, .cpu = cpu});
+  seen.add({child + 1, 0, made});
+}
+
+TEST(UnitDiagnose, predicts_from_what_was_measured_of_this_loader) {
+  Seen seen = MadeLoop{.workers = 1}.seen();
+  seen.loaders[{1, 2}].made.where = "train.py:40";
+  sweep(seen, 1, 50, 1, 0.01);
+  sweep(seen, 2, 60, 1, 0.1);
+  seen.add({1, 2, Swept{.workers = 1, .batches = 10, .time = 1}});
+  seen.finish();
+  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
+  EXPECT_NEAR(found.curve.at(1).predicted, 1000, 1e-6);
+  EXPECT_FALSE(found.curve.at(1).measured) << "that was the other one";
+  EXPECT_NE(found.text(200).find("not measured, since the pause came in the loop over the "),
+            std::string::npos)
+      << found.text(200);
+}
+
+TEST(UnitDiagnoseSwap, shows_what_the_scripts_own_loader_supplied) {
+  Seen seen = MadeLoop{.workers = 2}.seen();
+  LoaderSeen& swapped = seen.loaders.begin()->second;
+  swapped.work = {};
+  swapped.made.samples = 7.5;
+  swapped.swap.made = Swapped{.threads = 2};
+  swapped.swap.before = Supplied{.batches = 20, .time = 1};
+  sweep(seen, 1, 50, 2, 0.07);
+  seen.finish();
+  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
+  EXPECT_NEAR(*found.curve.at(2).measured, 200, 1e-6);
+  EXPECT_NEAR(found.curve.at(2).predicted, 2 * 10 / 0.07, 1e-6);
+  EXPECT_EQ(found.loops.front().samples, 7.5) << "no worker said so";
+  const std::string text = found.text(200);
+  EXPECT_NE(text.find("samples/s of your own loader alone."), std::string::npos) << text;
+  EXPECT_EQ(text.find("  now"), std::string::npos) << text;
 }
 
 TEST(UnitDiagnoseRestart, tries_powers_of_two_up_to_the_cores) {

@@ -40,7 +40,7 @@ struct MadeLoop {
     double now = 100, process = 1;
     for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
       const std::uint64_t worker = 100 + epoch;
-      if (workers > 0) add(tools::IteratorMade{{worker}, std::nullopt}, 1);
+      if (workers > 0) add(tools::IteratorMade{1, {worker}, std::nullopt}, 1);
       add(tools::EpochBegun{now, now + 0.001}, 1);
       if (workers > 0) all.add({worker, 0, tools::WorkerStarted{1, now + worker_start, torch}});
       for (std::uint64_t i = 0; i < steps; ++i) {

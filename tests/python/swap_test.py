@@ -77,6 +77,22 @@ class InteropSwap(unittest.TestCase):
         self.assertIn("feedrate-diagnose-", loop["swap"]["data"])
         self.assertFalse(pathlib.Path(loop["swap"]["data"]).exists())
 
+    def test_loaders_that_are_made_anew_are_measured_and_converted_once(self):
+        with tempfile.TemporaryDirectory() as directory:
+            options = "--seconds", "0.1", "--convert", directory
+            loops = self.loops(*options, script="again.py")
+            self.assertEqual([loop["steps"] for loop in loops], [13, 2, 2, 2])
+            measured = [loop["swap"]["supply_after"] is not None for loop in loops]
+            self.assertEqual(measured, [True, True, False, False])
+            self.assertEqual({loop["swap"]["data"] for loop in loops}, {str(pathlib.Path(directory) / "data-1")})
+
+    def test_says_how_to_keep_a_loader_that_has_no_name(self):
+        said = self.run_swapped("--no-sweep", script="again.py").stderr
+        self.assertEqual(said.count("Swapped: "), 2)
+        self.assertIn("ImageFolder, again.py:20", said)
+        self.assertIn("Subset, again.py:17 (3 loaders)", said)
+        self.assertIn("DataLoader that is made, or asked for, in again.py:17.", " ".join(said.split()))
+
     def test_its_other_options_are_about_it_alone(self):
         done = subprocess.run([program(), "diagnose", "--threads", "2", "--", "true"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)

@@ -72,6 +72,7 @@ struct SwapOf {
 
 SwapOf swap_of(const Loop& loop) {
   SwapOf swap{.seen = loop.swap};
+  if (loop.samples <= 0) return swap;
   if (loop.swap.before) swap.before = loop.rate(*loop.swap.before);
   if (loop.swap.after) swap.after = loop.rate(*loop.swap.after);
   return swap;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "tools/console/bars.h"
 #include "tools/console/text.h"
@@ -169,12 +170,21 @@ std::string loop_name(const LoaderMade& made) {
   return harmless(made.dataset + ", " + made.where.substr(made.where.rfind('/') + 1));
 }
 
-std::string keep_lines(const Loop& loop) {
-  const std::string& name = loop.swap.made->name;
-  const std::string variable = name.empty() ? "loader" : harmless(name);
+std::string keep_lines(const Loop& loop, std::size_t columns) {
+  const std::string variable = harmless(loop.swap.made->name);
+  const std::string where = harmless(loop.made.where.substr(loop.made.where.rfind('/') + 1));
+  if (variable.empty()) {
+    return "  " +
+           wrapped(
+               fmt::format("To keep it, import feedrate.torch and take feedrate.torch.like() of "
+                           "the DataLoader that is made, or asked for, in {}.",
+                           where),
+               2, columns) +
+           "\n";
+  }
   return fmt::format(
       "  To keep it, write in {}:\n    import feedrate.torch\n    {} = feedrate.torch.like({})\n",
-      harmless(loop.made.where.substr(loop.made.where.rfind('/') + 1)), variable, variable);
+      where, variable, variable);
 }
 
 std::string pixels_text(const PixelsDiffer& pixels) {
@@ -187,6 +197,27 @@ std::string pixels_text(const PixelsDiffer& pixels) {
                         harmless(fmt::format("{}", fmt::join(pixels.left_out, ", "))));
   }
   return text;
+}
+
+/// Of loops over loaders that are made alike, as by each rank or for each validation, the first one's, with all of
+/// them.
+std::vector<std::vector<const Loop*>> alike(const Diagnosis& found, bool apart_by_rank) {
+  std::vector<std::vector<const Loop*>> groups;
+  const auto traits = [&](const Loop& loop) {
+    const LoaderMade& made = loop.made;
+    return std::tuple(made.where, made.dataset, made.length, made.batch, made.workers,
+                      apart_by_rank ? loop.rank : std::nullopt, loop.swap.left);
+  };
+  for (const Loop& loop : found.loops) {
+    const auto group = std::ranges::find_if(
+        groups, [&](const auto& loops) { return traits(*loops.front()) == traits(loop); });
+    if (group == groups.end()) {
+      groups.push_back({&loop});
+    } else {
+      group->push_back(&loop);
+    }
+  }
+  return groups;
 }
 
 std::string swap_text(const Loop& loop, std::size_t columns) {
@@ -207,20 +238,26 @@ std::string swap_text(const Loop& loop, std::size_t columns) {
   if (swap.before && swap.after) {
     const double before = loop.rate(*swap.before), after = loop.rate(*swap.after);
     line(fmt::format(
-        "Alone, yours supplies {} samples/s with {}, and Feedrate's {}: {:.2g} times as "
-        "many.",
-        quantity(before), counted(loop.made.workers, "worker"), quantity(after), after / before));
+        "Alone, yours supplies {} {}/s with {}, and Feedrate's {}: {:.2g} times as many.",
+        quantity(before), loop.samples > 0 ? "samples" : "batches",
+        counted(loop.made.workers, "worker"), quantity(after), after / before));
   } else if (!swap.unmeasured.empty()) {
     line("Neither was measured alone, since " + harmless(swap.unmeasured) + ".");
   }
   if (swap.pixels) line(pixels_text(*swap.pixels));
   for (const std::string& note : swap.made->notes) line("Mind: " + harmless(note) + ".");
-  return text + keep_lines(loop);
+  return text + keep_lines(loop, columns);
 }
 
 std::string swaps(const Diagnosis& found, std::size_t columns) {
   std::string text;
-  for (const Loop& loop : found.loops) text += swap_text(loop, columns);
+  for (const auto& loops : alike(found, false)) {
+    // Only one of them was measured.
+    const auto measured = std::ranges::find_if(loops, [](const Loop* loop) {
+      return loop->swap.before.has_value() || loop->swap.pixels.has_value();
+    });
+    text += swap_text(measured != loops.end() ? **measured : *loops.front(), columns);
+  }
   return text.empty() ? text : "\n" + text;
 }
 
@@ -229,10 +266,20 @@ std::string all_loops(const Diagnosis& found) {
   std::string text =
       fmt::format("\n{} {:>5} {:>8} {:>8} {:>7}\n", fitted("loop over", loop_columns), "rank",
                   "workers", "steps", "waits");
-  for (const Loop& loop : found.loops) {
-    text += fmt::format("{} {:>5} {:>8} {:>8} {:>7}\n", fitted(loop_name(loop.made), loop_columns),
-                        loop.rank ? std::to_string(*loop.rank) : "-", loop.made.workers, loop.steps,
-                        share_text(loop.wait_share()));
+  for (const auto& loops : alike(found, true)) {
+    const Loop& first = *loops.front();
+    std::uint64_t steps = 0;
+    double time = 0, waited = 0;
+    for (const Loop* loop : loops) {
+      steps += loop->steps;
+      time += loop->time;
+      waited += loop->waited;
+    }
+    std::string name = loop_name(first.made);
+    if (loops.size() > 1) name += fmt::format(" ({} loaders)", loops.size());
+    text += fmt::format("{} {:>5} {:>8} {:>8} {:>7}\n", fitted(name, loop_columns),
+                        first.rank ? std::to_string(*first.rank) : "-", first.made.workers, steps,
+                        share_text(time > 0 ? waited / time : 0));
   }
   return text;
 }
@@ -240,7 +287,9 @@ std::string all_loops(const Diagnosis& found) {
 }  // namespace
 
 std::string Diagnosis::text(std::size_t columns) const {
-  if (!problem.empty()) return wrapped("No diagnosis: " + harmless(problem), 0, columns) + "\n";
+  if (!problem.empty()) {
+    return wrapped("No diagnosis: " + harmless(problem), 0, columns) + "\n" + swaps(*this, columns);
+  }
   const Loop& loop = loops.front();
   return slowest_text(*this, columns) + verdict(*this, columns) + rates(loop, columns) +
          curve_text(*this, columns) + restarts_text(*this, columns) + stages(loop) +

@@ -158,10 +158,12 @@ Service service_of(const Work& work) {
   for (const double wall : walls) {
     if (wall > outlying * service.median) service.outliers += wall - service.median;
   }
-  // Parts were timed in some batches: as shares of those, they divide the mean batch.
+  // Parts were timed in some batches: as shares of those, they divide the mean batch. Waits may have fallen into
+  // these more or less than into others: processor time is divided by itself.
   const double scale = work.detailed_wall > 0 ? service.wall / work.detailed_wall : 0;
+  const double scale_cpu = work.detailed_cpu > 0 ? service.cpu / work.detailed_cpu : scale;
   for (const auto& [name, span] : work.spans) {
-    service.stages.push_back({name, span.wall * scale, span.cpu * scale});
+    service.stages.push_back({name, span.wall * scale, span.cpu * scale_cpu});
     service.detail += service.wall > 0 ? span.wall * scale / service.wall : 0;
   }
   std::ranges::sort(service.stages, std::greater{}, &Stage::cpu);
@@ -189,9 +191,10 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
     loop.swept.push_back({.workers = seen.made.workers, .batches = batches, .time = time});
   }
   loop.service = service_of(seen.work);
-  loop.samples = loop.service.samples > 0 ? loop.service.samples
-                 : seen.made.samples > 0  ? seen.made.samples
-                                          : static_cast<double>(seen.made.batch.value_or(0));
+  for (const double samples : {loop.service.samples, seen.made.samples, loop.alone.samples,
+                               static_cast<double>(seen.made.batch.value_or(0))}) {
+    if (loop.samples == 0) loop.samples = samples;
+  }
   std::vector<Turn> turns = turns_of(seen, pauses);
   if (turns.size() > few_steps) turns.erase(turns.begin(), turns.begin() + warm_up);
   std::vector<double> steps, unwaited, receives;

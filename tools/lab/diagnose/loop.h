@@ -61,9 +61,9 @@ struct Loop {
   Service alone{};             // of one worker there, or of as many as there were
   SwapSeen swap{};
 
-  /// Of a loader alone, by what it supplied.
+  /// Of a loader alone, by what it supplied: samples/s, or batches/s where `samples` is not known.
   double rate(const Supplied& of) const {
-    return static_cast<double>(of.batches) * samples / of.time;
+    return static_cast<double>(of.batches) * (samples > 0 ? samples : 1) / of.time;
   }
   double wait_share() const { return time > 0 ? waited / time : 0; }
   double delivered() const { return time > 0 ? static_cast<double>(counted) * samples / time : 0; }

@@ -1,15 +1,16 @@
 # The third part of the probe: the process that takes batches.
 
 def _caller():
-    """The line of the user's own code that is being run."""
-    frame, other = sys._getframe(2), None
+    """The line of the user's own code that is being run, and whether it calls the probe itself, through no library."""
+    frame, other, itself = sys._getframe(2), None, True
     while frame is not None:
         name = frame.f_code.co_filename
         if "-packages" not in name and not name.startswith((_library, "<", __file__)):
-            return name + ":" + str(frame.f_lineno)
+            return name + ":" + str(frame.f_lineno), itself
+        itself = itself and name.startswith(__file__)
         other = other or name + ":" + str(frame.f_lineno)
         frame = frame.f_back
-    return other
+    return other, False
 
 
 class _Loop(_Rows):
@@ -17,7 +18,8 @@ class _Loop(_Rows):
 
     def __init__(self, workers=None):
         _counts["loaders"] += 1
-        self.number, self.where, self.since = _counts["loaders"], _caller(), _now()
+        self.number, self.since = _counts["loaders"], _now()
+        self.where, self.is_made_there = _caller()
         _Rows.__init__(self, '{"event":"steps","pid":%d,"loader":%d' % (os.getpid(), self.number))
         self.steps = self.last = self.planned = 0
         self.described, self.ours, self.last_step = False, (), 0
@@ -78,7 +80,7 @@ def _restarted_with(init, names, given):
     PyTorch takes only with workers."""
     if not _settings:
         _read_settings()
-    if "workers" not in _settings or _worker or _caller() != _settings["where"]:
+    if "workers" not in _settings or _worker or _caller()[0] != _settings["where"]:
         return names
     known = init.__code__.co_varnames[1 : init.__code__.co_argcount]
     given.update(zip(known, names))
@@ -128,7 +130,8 @@ def _describe(loader, loop):
     _send(
         "loader", loader=loop.number, where=loop.where, dataset=type(dataset).__name__,
         length=length, batch=loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
-        samples=_mean_batch(loader), workers=loader.num_workers, persistent=bool(loader.persistent_workers), pin=bool(loader.pin_memory),
+        samples=_mean_batch(loader), workers=loader.num_workers,
+        persistent=bool(loader.persistent_workers), pin=bool(loader.pin_memory),
         prefetch=loader.prefetch_factor, start=context.get_start_method() if loader.num_workers else None,
         collate=getattr(collate, "__name__", type(collate).__name__),
         own_collate=not (getattr(collate, "__module__", "") or "").startswith("torch."),
@@ -226,7 +229,7 @@ class wrap:
         self._iterable = iterable
         self._loop = _Loop()
         self._loop.described = None  # by the shape of what it yields
-        _send("loader", loader=self._loop.number, where=_caller(), dataset=type(iterable).__name__, wrapped=True)
+        _send("loader", loader=self._loop.number, where=self._loop.where, dataset=type(iterable).__name__, wrapped=True)
 
     def __iter__(self):
         begin = _now()

@@ -30,16 +30,12 @@ def _swap(loader, loop):
     number, begin = loop.number, _now()
     try:
         theirs = _feedrate()
-        ours = theirs.like(loader, threads=_given("threads"), directory=_directory(number))
-        _send("swapped", loader=number, notes=ours._likeness.notes, name=_variable(loop.where),
+        ours = theirs.like(loader, threads=_given("threads"), directory=_directory(loader))
+        name = _variable(loop.where) if loop.is_made_there else None
+        _send("swapped", loader=number, notes=ours._likeness.notes, name=name,
               data=str(ours._likeness.found.source.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
-        if _settings["sweep"] == "1":
-            why = _sweep_obstacle(loader)
-            why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(ours, loader, number))
-            if why:
-                _send("unmeasured", loader=number, why=why)
-            else:
-                _measure_ours(ours, number)
+        if _settings["sweep"] == "1" and _is_new(loader, loop):
+            _measure(ours, loader, number)
         return ours
     except Exception as error:  # whatever it is, the script goes on with its own loader
         _send("left", loader=number, why=_reason(error))
@@ -60,9 +56,34 @@ def _given(name):
     return int(value) if value else None
 
 
-def _directory(number):
+_known_loaders, _known_data = set(), {}
+
+
+def _innermost(dataset):
+    while hasattr(dataset, "dataset"):  # as a Subset has one
+        dataset = dataset.dataset
+    return dataset
+
+
+def _is_new(loader, loop):
+    """Whether it is the first of those that a script makes alike, such as one for each validation."""
+    inner = _innermost(loader.dataset)
+    alike = (loop.where, type(inner), repr(getattr(inner, "transform", None)), len(loader.dataset), loader.batch_size,
+             loader.num_workers)  # fmt: skip
+    known = alike in _known_loaders
+    _known_loaders.add(alike)
+    return not known
+
+
+def _directory(loader):
+    """Where its data are converted to: those of all loaders of one dataset to one place."""
     place = _settings.get("directory")
-    return os.path.join(place, "loader-%d" % number) if place else None
+    if not place:
+        return None
+    inner = _innermost(loader.dataset)
+    root = getattr(getattr(inner, "reader", inner), "root", None)
+    data = type(inner), str(root or id(inner)), getattr(inner, "split", None), getattr(inner, "train", None)
+    return os.path.join(place, "data-%d" % _known_data.setdefault(data, len(_known_data) + 1))
 
 
 def _variable(where):
@@ -79,13 +100,32 @@ def _variable(where):
     return None
 
 
-def _measure_theirs(ours, loader, number):
-    """In a process of its own: how the pixels of both differ, and what the script's loader supplies alone."""
-    seconds = float(_settings["seconds"])
-    _be_child(number, 120 + 10 * seconds)
+def _measure(ours, loader, number):
+    rank = os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))
+    if int(os.environ.get("WORLD_SIZE", "1") or 1) > 1 and rank == "0":
+        # All ranks begin here, so that this waits a moment for one of them, as for its pixels alone.
+        _apart(None, "unmeasured", number, lambda: _compare(ours, number))
+    why = _sweep_obstacle(loader)
+    why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(ours, loader, number))
+    if why:
+        _send("unmeasured", loader=number, why=why)
+    else:
+        _measure_ours(ours, number)
+
+
+def _compare(ours, number):
+    """In a process of its own: how the pixels of both differ."""
+    _be_child(number, 120)
     found = sys.modules["feedrate._like"].difference(ours._likeness, 100)
     _send("difference", loader=number, owner=os.getppid(), largest=found.largest, mean=found.mean,
           samples=found.samples, left_out=found.left_out)  # fmt: skip
+
+
+def _measure_theirs(ours, loader, number):
+    """There, too: the same, and what the script's loader supplies alone."""
+    _compare(ours, number)
+    seconds = float(_settings["seconds"])
+    _be_child(number, 120 + 10 * seconds)
     _counts["sweep"] = workers = loader.num_workers
     _say_supply("before", number, os.getppid(), _pace_of(_again_loader(loader, workers), max(1, workers), seconds))
 

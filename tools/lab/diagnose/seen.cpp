@@ -17,6 +17,7 @@ void Work::add_parts(const BatchMade& batch) {
   if (batch.spans.empty()) return;
   ++detailed;
   detailed_wall += batch.end - batch.begin;
+  detailed_cpu += batch.cpu;
   detailed_samples += batch.samples;
   for (const auto& [name, span] : batch.spans) spans[name] += span;
 }
@@ -36,6 +37,7 @@ void Work::add(const BatchMade& batch) {
 void Work::add(const Work& other) {
   detailed += other.detailed;
   detailed_wall += other.detailed_wall;
+  detailed_cpu += other.detailed_cpu;
   detailed_samples += other.detailed_samples;
   for (const auto& [name, span] : other.spans) spans[name] += span;
   batches.insert(batches.end(), other.batches.begin(), other.batches.end());

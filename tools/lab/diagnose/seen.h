@@ -17,7 +17,7 @@ namespace feedrate::tools {
 struct Work {
   std::vector<BatchMade> batches;  // without their spans; the first `max_kept`
   std::uint64_t detailed = 0;      // batches with spans
-  double detailed_wall = 0;
+  double detailed_wall = 0, detailed_cpu = 0;
   std::uint64_t detailed_samples = 0;
   std::map<std::string, Span> spans;
   std::vector<BatchMade>

@@ -147,6 +147,22 @@ TEST(UnitDiagnoseCurve, the_loop_takes_batches_one_at_a_time) {
   EXPECT_DOUBLE_EQ(costs.rate(64), 200);
 }
 
+TEST(UnitDiagnoseLoop, a_wait_in_the_batches_whose_parts_were_timed_takes_nothing_from_the_parts) {
+  Work work;
+  for (int i = 0; i < 8; ++i) {
+    BatchMade made{.end = 0.01, .samples = 1, .cpu = 0.01};
+    if (i == 3) {
+      made.end = 0.05;
+      made.delay = 0.04;
+      made.spans = {{"decode", {0.044, 0.008, 1}}, {"getitem", {0.006, 0.002, 1}}};
+    }
+    work.add(made);
+  }
+  const Service service = service_of(work);
+  EXPECT_NEAR(service.stages.front().cpu, 0.008, 1e-9);
+  EXPECT_NEAR(service.stages.back().cpu, 0.002, 1e-9);
+}
+
 TEST(UnitDiagnoseCauses, a_loop_that_hardly_waits_is_left_alone) {
   EXPECT_EQ(causes({.step = 0.05, .wait = 0.0005}), std::vector<std::string>{"model"});
 }
@@ -257,48 +273,6 @@ TEST(UnitDiagnose, prints_the_verdict_first) {
   EXPECT_EQ(json.at("command"), "python train.py");
 }
 
-/// `loader` of process 1, measured in the process `child`: what `workers` made, 10 samples of `cpu` seconds at a time.
-void sweep(Seen& seen, std::uint64_t loader, std::uint64_t child, std::uint64_t workers,
-           double cpu) {
-  seen.add({1, loader, IteratorMade{child, {child + 1}, workers}});
-  BatchesMade made{child, {}};
-  for (int i = 0; i < 4; ++i) made.batches.push_back({.end = cpu, .samples = 10, .cpu = cpu});
-  seen.add({child + 1, 0, made});
-}
-
-TEST(UnitDiagnose, predicts_from_what_was_measured_of_this_loader) {
-  Seen seen = MadeLoop{.workers = 1}.seen();
-  seen.loaders[{1, 2}].made.where = "train.py:40";
-  sweep(seen, 1, 50, 1, 0.01);
-  sweep(seen, 2, 60, 1, 0.1);
-  seen.add({1, 2, Swept{.workers = 1, .batches = 10, .time = 1}});
-  seen.finish();
-  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
-  EXPECT_NEAR(found.curve.at(1).predicted, 1000, 1e-6);
-  EXPECT_FALSE(found.curve.at(1).measured) << "that was the other one";
-  EXPECT_NE(found.text(200).find("not measured, since the pause came in the loop over the "),
-            std::string::npos)
-      << found.text(200);
-}
-
-TEST(UnitDiagnoseSwap, shows_what_the_scripts_own_loader_supplied) {
-  Seen seen = MadeLoop{.workers = 2}.seen();
-  LoaderSeen& swapped = seen.loaders.begin()->second;
-  swapped.work = {};
-  swapped.made.samples = 7.5;
-  swapped.swap.made = Swapped{.threads = 2};
-  swapped.swap.before = Supplied{.batches = 20, .time = 1};
-  sweep(seen, 1, 50, 2, 0.07);
-  seen.finish();
-  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
-  EXPECT_NEAR(*found.curve.at(2).measured, 200, 1e-6);
-  EXPECT_NEAR(found.curve.at(2).predicted, 2 * 10 / 0.07, 1e-6);
-  EXPECT_EQ(found.loops.front().samples, 7.5) << "no worker said so";
-  const std::string text = found.text(200);
-  EXPECT_NE(text.find("samples/s of your own loader alone."), std::string::npos) << text;
-  EXPECT_EQ(text.find("  now"), std::string::npos) << text;
-}
-
 TEST(UnitDiagnoseRestart, tries_powers_of_two_up_to_the_cores) {
   EXPECT_EQ(numbers_of_workers(1), (std::vector<std::uint64_t>{0, 1}));
   EXPECT_EQ(numbers_of_workers(2), (std::vector<std::uint64_t>{0, 1, 2}));
@@ -342,44 +316,6 @@ TEST(UnitDiagnoseRanks, the_slowest_rank_and_its_cause_are_one_sentence) {
   seen.loaders[{2, 1}] = fast;
   seen.loaders[{2, 1}].rank = 1;
   EXPECT_FALSE(diagnose(seen, {"torchrun"}, 4).slowest) << "they wait alike";
-}
-
-TEST(UnitDiagnoseSwap, tells_what_both_supply_and_how_their_pixels_differ) {
-  Seen seen = MadeLoop{}.seen();
-  for (
-      const char* line :
-      {R"({"event":"swapped","pid":1,"loader":1,"name":"train_loader","data":"d","threads":2,"notes":["a"]})",
-       R"({"event":"difference","pid":9,"owner":1,"loader":1,"largest":1,"mean":0.25,"samples":100,"left_out":["color-jitter"]})",
-       R"({"event":"before","pid":9,"owner":1,"loader":1,"batches":10,"time":1000000000})",
-       R"({"event":"after","pid":1,"loader":1,"batches":45,"time":1000000000})"}) {
-    seen.add(read_event(line));
-  }
-  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
-  EXPECT_TRUE(found.causes.empty()) << "those are of the loader that is not there any more";
-  const std::string text = found.text(200);
-  for (const char* words :
-       {"Feedrate's loader is the limit", "2 threads of Feedrate's", "100 samples/s with 2 workers",
-        "450: 4.5 times", "100 samples, 0 … 255, differ by 0.25 in the mean, and by 1 at most",
-        "Not compared: color-jitter", "Mind: a.",
-        "train_loader = feedrate.torch.like(train_loader)"}) {
-    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
-  }
-  const auto swap = nlohmann::json::parse(found.json()).at("loops").at(0).at("swap");
-  EXPECT_EQ(swap.at("supply_before"), 100);
-  EXPECT_EQ(swap.at("supply_after"), 450);
-  EXPECT_EQ(swap.at("not_compared"), nlohmann::json::array({"color-jitter"}));
-}
-
-TEST(UnitDiagnoseSwap, tells_why_a_loader_was_left) {
-  Seen seen = MadeLoop{}.seen();
-  seen.add(read_event(R"({"event":"left","pid":1,"loader":1,"why":"Blur is no part of recipes"})"));
-  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
-  EXPECT_FALSE(found.causes.empty());
-  EXPECT_NE(found.text(200).find("Left as it is: Set, train.py:31: Blur is no part of recipes."),
-            std::string::npos);
-  const auto swap = nlohmann::json::parse(found.json()).at("loops").at(0).at("swap");
-  EXPECT_FALSE(swap.at("swapped"));
-  EXPECT_TRUE(swap.at("supply_before").is_null());
 }
 
 }  // namespace

@@ -93,6 +93,12 @@ class InteropSwap(unittest.TestCase):
         self.assertIn("Subset, again.py:17 (3 loaders)", said)
         self.assertIn("DataLoader that is made, or asked for, in again.py:17.", " ".join(said.split()))
 
+    def test_a_loader_that_is_left_draws_what_it_would_have_drawn(self):
+        done = self.run_swapped("--no-sweep", script="endless.py")
+        self.assertIn("goes on: expected those of one epoch", " ".join(done.stderr.split()))
+        alone = subprocess.run([sys.executable, HERE / "endless.py", self.place.name], capture_output=True, text=True)
+        self.assertEqual(done.stdout, alone.stdout)
+
     def test_its_other_options_are_about_it_alone(self):
         done = subprocess.run([program(), "diagnose", "--threads", "2", "--", "true"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)

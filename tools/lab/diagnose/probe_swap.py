@@ -30,7 +30,8 @@ def _swap(loader, loop):
     number, begin = loop.number, _now()
     try:
         theirs = _feedrate()
-        ours = theirs.like(loader, threads=_given("threads"), directory=_directory(loader))
+        with sys.modules["feedrate._like"].kept_random_states():  # of a loader that is left after its sampler was asked
+            ours = theirs.like(loader, threads=_given("threads"), directory=_directory(loader))
         name = _variable(loop.where) if loop.is_made_there else None
         _send("swapped", loader=number, notes=ours._likeness.notes, name=name,
               data=str(ours._likeness.found.source.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip

@@ -374,6 +374,16 @@ class InteropLikeTimm(unittest.TestCase):
             images, labels = next(iter(ours))
             self.assertEqual((images.shape, images.dtype, labels.dtype), ((4, 3, 32, 32), torch.float32, torch.int64))
             self.assertLessEqual(pixel_difference(made, 12).largest, 1.01)
+            erasing = {mode: timm.data.create_loader(timm.data.ImageDataset(directory), (3, 32, 32), 4,
+                                                     is_training=True, use_prefetcher=False, num_workers=1,
+                                                     interpolation="bilinear", re_prob=0.25, re_mode=mode)
+                       for mode in ("const", "pixel")}  # fmt: skip
+            recipe = likeness_of(erasing["const"], None, None).plan.recipe
+            for part in "random-erasing:share=0.25:scale=0.02-0.333", "value=124:green=116:blue=104":
+                self.assertIn(part, recipe)
+            self.assertEqual(next(iter(like(erasing["const"])))[0].shape, (4, 3, 32, 32))
+            with self.assertRaisesRegex(ValueError, "fills with noise, which is mode 'pixel'"):
+                like(erasing["pixel"])
             evaluation = timm.data.create_loader(data, (3, 32, 32), 4, use_prefetcher=False, num_workers=1,
                                                  interpolation="bilinear", persistent_workers=False)  # fmt: skip
             for wanted, found in zip(evaluation, like(evaluation)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from types import SimpleNamespace
 from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
@@ -96,7 +98,9 @@ def is_sequence(transform: Any) -> bool:
 
 def _known(transform: Any) -> bool:
     module = type(transform).__module__
-    return module.startswith(("torchvision.transforms.", "timm.data.transforms", "torch.nn.modules.container"))
+    return module.startswith(
+        ("torchvision.transforms.", "timm.data.transforms", "timm.data.random_erasing", "torch.nn.modules.container")
+    )
 
 
 def _name(transform: Any) -> str:
@@ -331,8 +335,21 @@ def _rand_augment(transform: Any) -> Step:
     return Step(made, _COLOURS, _left_out, compared=False)
 
 
+def _timms_erasing(transform: Any) -> Any:
+    """With torchvision's names, whose numbers are drawn alike."""
+    if transform.per_pixel or transform.rand_color:
+        raise Unlike(f"RandomErasing of timm fills with noise, which is mode '{transform.mode}', and not with a colour")
+    if (transform.min_count, transform.max_count) != (1, 1):
+        raise Unlike("RandomErasing of timm erases several parts")
+    scale = transform.min_area, transform.max_area
+    ratio = tuple(math.exp(one) for one in transform.log_aspect_ratio)
+    return SimpleNamespace(p=transform.probability, value=0, scale=scale, ratio=ratio)
+
+
 def _erasing(transform: Any, numbers: _Numbers) -> Step:
     """Theirs fills with numbers, ours with the pixels that become these, rounded to whole ones."""
+    if type(transform).__module__.startswith("timm."):
+        transform = _timms_erasing(transform)
     value = transform.value
     wanted = list(value) if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(one, (int, float)) for one in wanted) or len(wanted) not in (1, 3):

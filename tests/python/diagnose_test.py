@@ -54,6 +54,50 @@ for dataset in Slow(), Fast():
         time.sleep(0.001)
 """
 
+BATCHED_ALREADY = """
+import sys, time, torch
+from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, SequentialSampler
+items = {
+    "tensors": lambda n: (torch.zeros(n, 3, 8, 8), torch.zeros(n)),
+    "table": lambda n: {"image": torch.zeros(n, 3, 8, 8), "name": ["x"] * n, "epoch": 1},
+    "lists": lambda n: {"tokens": [[1, 2, 3]] * n, "label": [0] * n},
+    "list": lambda n: ["x"] * n,
+    "pictures": lambda n: [torch.zeros(3, 8, 5 + i) for i in range(n)],
+    "objects": lambda n: ([torch.zeros(3, 8, 5 + i) for i in range(n)], [{"boxes": torch.zeros(40, 4)}] * n),
+    "one_pair": lambda n: (torch.zeros(3, 8, 8), 5),
+    "one_picture": lambda n: torch.zeros(3, 8, 8),
+    "one_text": lambda n: {"tokens": torch.zeros(512), "label": torch.tensor(1)},
+    "one_number": lambda n: 5,
+}
+class Items(Dataset):
+    def __len__(self):
+        return 30
+    def __getitem__(self, index):
+        time.sleep(0.001)
+        return items[type(self).__name__](12 if isinstance(index, int) else len(index))
+class Streamed(IterableDataset):
+    def __iter__(self):
+        return map(type("tensors", (Items,), {})().__getitem__, range(30))
+class Single(IterableDataset):
+    def __iter__(self):
+        return iter(range(17))
+class Wrapped(list):
+    pass
+sets = {kind: type(kind, (Items,), {})() for kind in items}
+for _ in sys.modules["_feedrate_probe"].wrap(Wrapped([{"x": torch.zeros(12, 5)}] * 30)):
+    pass
+for made in [DataLoader(one, None) for one in sets.values()] + [
+        DataLoader(Streamed(), None, num_workers=1),
+        DataLoader(type("sampled", (Items,), {"__getitem__": lambda self, index: sets["one_pair"][0]})(), None,
+                   sampler=BatchSampler(SequentialSampler(range(360)), 12, False))]:
+    for _ in made:
+        pass
+single = DataLoader(Single(), 16)
+for _ in range(9):
+    for _ in single:
+        time.sleep(0.03)  # so that each is timed in full
+"""
+
 ENDED_IN_THE_PAUSE = """
 import os, signal, torch
 from torch.utils.data import DataLoader
@@ -227,6 +271,18 @@ class InteropDiagnose(unittest.TestCase):
                     for loop in slow, fast:
                         longest = max(loop["stages"], key=lambda stage: stage["seconds"])
                         self.assertEqual(longest["stage"], "getitem", loop)
+
+    def test_counts_the_samples_of_items_that_are_batched_already(self):
+        """Where a loader has no size of batches, in another loop, and in the smaller last batch of a stream."""
+        with tempfile.TemporaryDirectory() as directory:
+            script = pathlib.Path(directory) / "batched.py"
+            script.write_text(BATCHED_ALREADY)
+            loops = diagnosed(sys.executable, script)["loops"]
+            found = {loop["dataset"]: loop["batch"] for loop in loops}
+            one = {kind: 1 for kind in ("one_pair", "one_picture", "one_text", "one_number")}
+            many = ("tensors", "table", "lists", "list", "pictures", "objects", "Streamed", "sampled", "Wrapped")
+            self.assertAlmostEqual(found.pop("Single"), (16 + 1) / 2, delta=0.5)  # without the first
+            self.assertEqual(found, {**one, **{kind: 12 for kind in many}})
 
     def test_another_format_is_advised_against(self):
         causes = diagnosed(sys.executable, HERE / "planted.py", "your-code")["causes"]

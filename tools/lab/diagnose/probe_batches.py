@@ -130,6 +130,72 @@ def _leaves(data, found, depth=0):
             found[2] += size
 
 
+_simple = (int, float, str, bytes)
+
+
+def _parts(data, arrays, lengths, depth=0):
+    """Collects the shapes of an item's arrays and the lengths of its lists; of a number or a text, None."""
+    shape = getattr(data, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        arrays.append(shape)
+    elif depth > 4:
+        return
+    elif hasattr(data, "keys") and hasattr(data, "values"):
+        for one in data.values():
+            _parts(one, arrays, lengths, depth + 1)
+    elif isinstance(data, tuple) or isinstance(data, list) and depth == 0 and not _are_samples(data):
+        for one in data:
+            _parts(one, arrays, lengths, depth + 1)
+    elif isinstance(data, list):
+        lengths.append(len(data))
+    elif shape == () or isinstance(data, _simple):
+        lengths.append(None)
+
+
+def _is_picture(shape):
+    return len(shape) == 3 and shape[0] in (1, 3, 4)
+
+
+def _are_samples(items):
+    """Of a list: whether it holds numbers, texts or pictures, one of each sample; not the columns of a batch."""
+    return all(isinstance(one, _simple) for one in items[:8]) or all(_is_picture(getattr(one, "shape", ())) for one in items[:8])
+
+
+def _samples_in(data):
+    """Of an item that the dataset may have batched itself: as many samples as its largest array has along its first
+    dimension, or as its longest list. One, where that array may be a picture, or has a number or a text beside it
+    that is of one sample. None, where there is neither array nor list."""
+    arrays, lengths = [], []
+    _parts(data, arrays, lengths)
+    known = [length for length in lengths if length is not None]
+    if not arrays:
+        return max(known) if known else None
+    largest = max(arrays, key=lambda shape: (_product(shape), len(shape)))
+    if len(known) < len(lengths) and len(largest) < 4:
+        return 1
+    firsts = [shape[0] for shape in arrays if shape is not largest] + known
+    if _is_picture(largest) and not (firsts and set(firsts) == {largest[0]}):
+        return 1
+    return int(largest[0])
+
+
+def _product(shape):
+    product = 1
+    for one in shape:
+        product *= one
+    return product
+
+
+def _planned_samples(fetcher, index):
+    """How many samples were asked for; None, where only the batch tells."""
+    if getattr(fetcher, "auto_collation", True) or isinstance(index, list):
+        try:
+            return len(index)
+        except TypeError:
+            pass
+    return None
+
+
 _call_costs = 4000  # ns, of timing one call
 _parts_share = 0.004  # of the time, at most for that
 
@@ -143,11 +209,11 @@ class _Maker(_Rows):
         self.begun()
 
     def begun(self):
-        self.spans = self.read = self.samples = None
+        self.spans = self.read = self.samples = self.fetcher = None
 
     def make(self, fetch, fetcher, index):
         """What fetch(fetcher, index) makes, and as many facts about it as its turn asks for."""
-        self.samples = len(index) if isinstance(index, (list, tuple)) else 1
+        self.fetcher, self.samples = fetcher, _planned_samples(fetcher, index)
         if self.whole > 0:
             self.whole -= 1
             return fetch(fetcher, index)
@@ -168,6 +234,10 @@ class _Maker(_Rows):
 
     def made(self, data, begin, end, cpu, before, after):
         """Keeps the facts, with the time that it took in all."""
+        if self.samples is None:
+            self.samples = _samples_in(data) or 1
+        elif getattr(self.fetcher, "ended", False):  # the last batch of a dataset without indices may be smaller
+            self.samples = min(self.samples, _samples_in(data) or 1)
         leaves = ()
         if self.number < 2 or self.number % 32 == 0:
             leaves = [0, 0, 0]

@@ -58,11 +58,11 @@ class _Loop(_Rows):
     def taken(self, data, begin, end, cpu, before, after):
         pin, samples = _counts["pin"], -1
         _counts["pin"] = 0
-        if self.maker is not None and self.maker.samples is not None:
+        if self.maker is not None and self.maker.fetcher is not None:
             self.maker.made(data, begin, end - pin, cpu, before, after)
         elif self.described is None:
-            size = getattr(data[0] if isinstance(data, (list, tuple)) and data else data, "shape", None)
-            samples = int(size[0]) if size else -1
+            found = _samples_in(data)
+            samples = -1 if found is None else found
         self.full.append([begin, end, before, after, samples, cpu, time.process_time_ns(), pin])
         if self.last:
             self.plan((begin - self.last) // (1 + self.planned))

@@ -98,6 +98,23 @@ for _ in range(9):
         time.sleep(0.03)  # so that each is timed in full
 """
 
+VALIDATES = """
+import sys, time, torch
+from torch.utils.data import DataLoader
+train, validation = DataLoader(range(800), 8), DataLoader(range(160), 8)
+inside, begin = 0, time.monotonic()
+for number, batch in enumerate(train):
+    time.sleep(0.01)
+    if number % 10 == 9:
+        inside -= time.monotonic()
+        for at, batch in enumerate(validation):
+            time.sleep(0.003)
+            if number == 49 and at == 9:
+                break
+        inside += time.monotonic()
+open(sys.argv[1], "w").write(repr((time.monotonic() - begin - inside, inside)))
+"""
+
 ENDED_IN_THE_PAUSE = """
 import os, signal, torch
 from torch.utils.data import DataLoader
@@ -283,6 +300,16 @@ class InteropDiagnose(unittest.TestCase):
             many = ("tensors", "table", "lists", "list", "pictures", "objects", "Streamed", "sampled", "Wrapped")
             self.assertAlmostEqual(found.pop("Single"), (16 + 1) / 2, delta=0.5)  # without the first
             self.assertEqual(found, {**one, **{kind: 12 for kind in many}})
+
+    def test_a_validation_within_the_loop_is_no_part_of_its_steps(self):
+        with tempfile.TemporaryDirectory() as directory:
+            script = pathlib.Path(directory) / "validates.py"
+            script.write_text(VALIDATES)
+            train = diagnosed(sys.executable, script, directory + "/times")["loops"][0]
+            outside, inside = eval(pathlib.Path(directory, "times").read_text())
+            self.assertEqual(train["steps"], 100)
+            self.assertAlmostEqual(train["delivered"] * outside / 800, 1, delta=0.1)
+            self.assertAlmostEqual(train["other_loops_seconds"] / inside, 1, delta=0.1)
 
     def test_another_format_is_advised_against(self):
         causes = diagnosed(sys.executable, HERE / "planted.py", "your-code")["causes"]

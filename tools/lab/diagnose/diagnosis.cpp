@@ -71,10 +71,11 @@ std::vector<std::uint64_t> numbers_of_workers(double cores) {
 
 Restarted restarted(const Diagnosis& found, std::uint64_t workers, const Seen& seen) {
   const Loop& loop = found.loops.front();
+  const OtherLoops others(seen);
   Restarted now{.workers = workers, .predicted = found.of_loop.delivered(workers)};
   for (const auto& [key, loader] : seen.loaders) {
     if (loader.made.where != loop.made.where || loader.rank != loop.rank) continue;
-    const Loop then = loop_of(loader, seen.pauses);
+    const Loop then = loop_of(loader, others.left_out_of(loader));
     if (then.counted < enough_steps) continue;
     now.delivered = static_cast<double>(then.counted) * loop.samples / then.time;
     now.wait_share = then.wait_share();
@@ -89,8 +90,9 @@ Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, do
   Diagnosis found{.command = command, .cores = cores};
   if (!seen.pythons.empty()) found.python = seen.pythons.front().version;
   found.torch = seen.torch;
+  const OtherLoops others(seen);
   for (const auto& [key, loader] : seen.loaders) {
-    if (loader.steps > 0) found.loops.push_back(loop_of(loader, seen.pauses));
+    if (loader.steps > 0) found.loops.push_back(loop_of(loader, others.left_out_of(loader)));
   }
   if (found.loops.empty()) {
     found.problem = nothing_seen(seen, command);

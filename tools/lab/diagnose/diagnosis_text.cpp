@@ -81,6 +81,15 @@ std::string slowest_text(const Diagnosis& found, std::size_t columns) {
          "\n";
 }
 
+/// What of the loop's time no figure is about.
+std::string others_text(const Loop& loop, std::size_t columns) {
+  if (loop.others < noticeable * loop.time) return {};
+  return wrapped(fmt::format("Not counted: {} in loops over other loaders, inside its steps.",
+                             duration_text(loop.others)),
+                 0, columns) +
+         "\n";
+}
+
 std::string rates(const Loop& loop, std::size_t columns) {
   if (loop.samples <= 0) return {};
   const std::string basis = loop.unwaited > 0
@@ -292,8 +301,8 @@ std::string Diagnosis::text(std::size_t columns) const {
   }
   const Loop& loop = loops.front();
   return slowest_text(*this, columns) + verdict(*this, columns) + rates(loop, columns) +
-         curve_text(*this, columns) + restarts_text(*this, columns) + stages(loop) +
-         swaps(*this, columns) + all_loops(*this);
+         others_text(loop, columns) + curve_text(*this, columns) + restarts_text(*this, columns) +
+         stages(loop) + swaps(*this, columns) + all_loops(*this);
 }
 
 }  // namespace feedrate::tools

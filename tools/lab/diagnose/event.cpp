@@ -210,7 +210,8 @@ ProbeEvent read_event(std::string_view line) {
   }
   if (kind == "torch") event.what = TorchSeen{of.text("version")};
   if (kind == "loader") event.what = loader_of(of);
-  if (kind == "epoch") event.what = EpochBegun{of.time("begin"), of.time("end")};
+  if (kind == "epoch")
+    event.what = EpochBegun{of.time("begin"), of.time("end"), of.whole("thread").value_or(0)};
   if (kind == "end") event.what = EpochEnded{of.time("begin")};
   if (kind == "iterator") event.what = iterator_of(of);
   if (kind == "worker") {

@@ -34,6 +34,7 @@ struct LoaderMade {
 };
 struct EpochBegun {
   double begin = 0, end = 0;  // of iter(loader)
+  std::uint64_t thread = 0;
 };
 struct EpochEnded {
   double begin = 0;

@@ -17,15 +17,6 @@ constexpr double waited_share = 0.05;  // of a step
 constexpr double outlying = 4;         // times the middle batch
 constexpr std::uint64_t enough_unwaited = 5;
 
-/// How much of from … to the loop was paused.
-double paused(const std::vector<Paused>& pauses, double from, double to) {
-  double sum = 0;
-  for (const Paused& pause : pauses) {
-    sum += std::max(0.0, std::min(to, pause.end) - std::max(from, pause.begin));
-  }
-  return sum;
-}
-
 struct Turn {
   double wait = 0, step = 0, cpu = 0, pin = 0;
   bool full = true;    // whether `cpu` and `pin` are known
@@ -45,13 +36,11 @@ double delayed_share(const LoaderSeen& seen) {
   return waits > 0 ? std::min(1.0, delays / waits) : 0;
 }
 
-std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
+std::vector<Turn> turns_of(const LoaderSeen& seen, const LeftOut& left_out) {
   std::vector<Turn> turns;
   const double delayed = delayed_share(seen);
-  // next(iter(loader)) makes an epoch for each step, which lasts until the next one begins. Where a
-  // script left an epoch after several steps, nobody knows what it did next.
-  const bool anew = std::ranges::all_of(
-      seen.epochs, [](const Epoch& epoch) { return epoch.steps.size() < 2 && !epoch.ended; });
+  // Where a script left an epoch after several steps, nobody knows what it did next.
+  const bool anew = made_anew(seen);
   for (std::size_t at = 0; at < seen.epochs.size(); ++at) {
     const Epoch& epoch = seen.epochs[at];
     std::optional<double> ended = epoch.ended;
@@ -64,9 +53,9 @@ std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pa
       const double from = i == 0 ? epoch.begun.begin : now.begin;
       // Waiting for a processor is no waiting for data.
       const double delay = now.full ? now.delay.value_or(0) : delayed * (now.end - now.begin);
-      const double wait = now.end - from - paused(pauses, from, now.end) - delay;
+      const double wait = now.end - from - left_out.within(from, now.end) - delay;
       turns.push_back({.wait = std::max(0.0, wait),
-                       .step = next - now.end - paused(pauses, now.end, next),
+                       .step = next - now.end - left_out.within(now.end, next),
                        .cpu = now.cpu,
                        .pin = now.pin,
                        .full = now.full,
@@ -77,7 +66,7 @@ std::vector<Turn> turns_of(const LoaderSeen& seen, const std::vector<Paused>& pa
 }
 
 /// Processor time of a step in the middle, of all its process's threads, beside what next() takes.
-double step_cpu_of(const LoaderSeen& seen) {
+double step_cpu_of(const LoaderSeen& seen, const LeftOut& left_out) {
   std::vector<double> found;
   for (const Epoch& epoch : seen.epochs) {
     const StepBegun* before = nullptr;
@@ -85,7 +74,7 @@ double step_cpu_of(const LoaderSeen& seen) {
     for (const StepBegun& step : epoch.steps) {
       ++steps;
       if (!step.full || step.process <= 0) continue;
-      if (before != nullptr) {
+      if (before != nullptr && left_out.within(before->end, step.begin) == 0) {
         found.push_back(std::max(0.0, (step.process - before->process) / steps - step.cpu));
       }
       before = &step;
@@ -180,8 +169,9 @@ Service alone_of(const SweepSeen& sweep) {
 
 }  // namespace
 
-Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
+Loop loop_of(const LoaderSeen& seen, const LeftOut& left_out) {
   Loop loop{.made = seen.made, .rank = seen.rank, .steps = seen.steps};
+  loop.others = left_out.others;
   loop.epochs = seen.epochs.size();
   loop.swap = seen.swap;
   loop.swept = seen.sweep.points;
@@ -195,7 +185,7 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
                                static_cast<double>(seen.made.batch.value_or(0))}) {
     if (loop.samples == 0) loop.samples = samples;
   }
-  std::vector<Turn> turns = turns_of(seen, pauses);
+  std::vector<Turn> turns = turns_of(seen, left_out);
   if (turns.size() > few_steps) turns.erase(turns.begin(), turns.begin() + warm_up);
   std::vector<double> steps, unwaited, receives;
   for (const Turn& turn : turns) {
@@ -222,7 +212,7 @@ Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses) {
   loop.counted = turns.size();
   loop.pin /= std::max(1.0, static_cast<double>(turns.size()));
   if (seen.made.workers > 0) loop.receive = receive;
-  loop.step_cpu = step_cpu_of(seen);
+  loop.step_cpu = step_cpu_of(seen, left_out);
   // Steps that differ wait less where they are long: those are not typical, either.
   const double mean = loop.time / std::max(1.0, static_cast<double>(turns.size()));
   const bool enough =

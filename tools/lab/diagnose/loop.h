@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/lab/diagnose/left_out.h"
 #include "tools/lab/diagnose/seen.h"
 
 namespace feedrate::tools {
@@ -55,6 +56,7 @@ struct Loop {
   double receive = 0;          // processor time to take a batch from a worker, in the middle
   double pin = 0;              // of a batch
   double imports = 0;          // of a worker before it works, but for torch's; in the middle
+  double others = 0;  // in loops over other loaders inside its steps, which are not in `time`
   std::uint64_t epochs = 0;
   Service service{};
   std::vector<Swept> swept{};  // in its pause
@@ -72,6 +74,6 @@ struct Loop {
 };
 
 Service service_of(const Work& work);
-Loop loop_of(const LoaderSeen& seen, const std::vector<Paused>& pauses);
+Loop loop_of(const LoaderSeen& seen, const LeftOut& left_out);
 
 }  // namespace feedrate::tools

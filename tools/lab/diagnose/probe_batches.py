@@ -158,7 +158,8 @@ def _is_picture(shape):
 
 def _are_samples(items):
     """Of a list: whether it holds numbers, texts or pictures, one of each sample; not the columns of a batch."""
-    return all(isinstance(one, _simple) for one in items[:8]) or all(_is_picture(getattr(one, "shape", ())) for one in items[:8])
+    first = items[:8]
+    return all(isinstance(one, _simple) for one in first) or all(_is_picture(getattr(one, "shape", ())) for one in first)
 
 
 def _samples_in(data):

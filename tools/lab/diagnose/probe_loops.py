@@ -163,7 +163,7 @@ def _hook_dataloader(module):
                 return _Ours(ours, loop)
             begin = _now()
             iterator = iterate(self)
-            _send("epoch", loader=loop.number, begin=begin, end=_now())
+            _send("epoch", loader=loop.number, thread=_thread(), begin=begin, end=_now())
             return iterator
 
         return iterated
@@ -234,7 +234,7 @@ class wrap:
     def __iter__(self):
         begin = _now()
         items = iter(self._iterable)
-        _send("epoch", loader=self._loop.number, begin=begin, end=_now())
+        _send("epoch", loader=self._loop.number, thread=_thread(), begin=begin, end=_now())
         while True:
             try:
                 item = self._loop.take(next, items)

@@ -156,7 +156,7 @@ class _Ours:
     def __init__(self, ours, loop):
         self._loop, begin = loop, _now()
         self._batches = iter(ours)
-        _send("epoch", loader=loop.number, begin=begin, end=_now())
+        _send("epoch", loader=loop.number, thread=_thread(), begin=begin, end=_now())
 
     def __iter__(self):
         return self

@@ -10,7 +10,7 @@ import sys
 import time
 from _json import encode_basestring_ascii as _quoted
 from _operator import getitem as _getitem
-from _thread import _local
+from _thread import _local, get_ident as _thread
 from _weakref import ref as _weakly
 
 _place = os.path.dirname(os.path.abspath(__file__))

@@ -105,7 +105,7 @@ void Seen::add(const ProbeEvent& event) {
             },
             [&](const Swept& what) { loader_of(event).sweep.points.push_back(what); },
             [&](const SweepRefused& what) { refused = what.why; },
-            [&](const Paused& what) { pauses.push_back(what); },
+            [&](const Paused& what) { pauses[event.process].push_back(what); },
             [&](const Swapped& what) { loader_of(event).swap.made = what; },
             [&](const SwapLeft& what) { loader_of(event).swap.left = what.why; },
             [&](const PixelsDiffer& what) { loader_of(event).swap.pixels = what; },

@@ -80,7 +80,7 @@ class Seen {
   std::string torch;  // its version; "": not seen
   std::map<std::pair<std::uint64_t, std::uint64_t>, LoaderSeen> loaders;  // by process and number
   std::string refused;                                                    // why there was no sweep
-  std::vector<Paused> pauses;
+  std::map<std::uint64_t, std::vector<Paused>> pauses;                    // by process
   std::vector<std::string> troubles;
 
  private:

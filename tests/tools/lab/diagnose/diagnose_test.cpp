@@ -116,7 +116,7 @@ TEST(UnitDiagnoseLoop, a_pause_is_no_wait) {
   Seen seen = MadeLoop{}.seen();
   const double without = of(MadeLoop{}).loops.front().time;
   const auto& steps = seen.loaders.begin()->second.epochs.front().steps;
-  seen.pauses.push_back({steps[10].end, steps[10].end + 0.005});
+  seen.pauses[1].push_back({steps[10].end, steps[10].end + 0.005});
   EXPECT_NEAR(diagnose(seen, {"x"}, 4).loops.front().time, without - 0.005, 1e-9);
 }
 

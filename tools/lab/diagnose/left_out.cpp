@@ -1,0 +1,111 @@
+#include "tools/lab/diagnose/left_out.h"
+
+#include <algorithm>
+
+#include "formats/base/statistics.h"
+
+namespace feedrate::tools {
+
+namespace {
+
+double known_end(const Epoch& epoch) {
+  if (epoch.ended) return *epoch.ended;
+  return epoch.steps.empty() ? epoch.begun.end : epoch.steps.back().end;
+}
+
+/// Of an epoch that was left, nobody knows when: about a step after its last batch.
+double likely_end(const Epoch& epoch) {
+  if (epoch.ended) return *epoch.ended;
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < epoch.steps.size(); ++i) {
+    steps.push_back(epoch.steps[i].begin - epoch.steps[i - 1].end);
+  }
+  return known_end(epoch) + (steps.empty() ? 0 : formats::median(std::move(steps)));
+}
+
+double length_of(const std::vector<Paused>& times) {
+  double sum = 0;
+  for (const Paused& one : times) sum += one.end - one.begin;
+  return sum;
+}
+
+void put_in_order(std::vector<Paused>& times) {
+  std::ranges::sort(times, {}, &Paused::begin);
+  std::vector<Paused> apart;
+  for (const Paused& one : times) {
+    if (apart.empty() || one.begin > apart.back().end) {
+      apart.push_back(one);
+    } else {
+      apart.back().end = std::max(apart.back().end, one.end);
+    }
+  }
+  times = std::move(apart);
+}
+
+}  // namespace
+
+bool made_anew(const LoaderSeen& loader) {
+  return std::ranges::all_of(
+      loader.epochs, [](const Epoch& epoch) { return epoch.steps.size() < 2 && !epoch.ended; });
+}
+
+double LeftOut::within(double from, double to) const {
+  double sum = 0;
+  auto one = std::ranges::upper_bound(times, from, {}, &Paused::end);
+  for (; one != times.end() && one->begin < to; ++one) {
+    sum += std::max(0.0, std::min(to, one->end) - std::max(from, one->begin));
+  }
+  return sum;
+}
+
+OtherLoops::OtherLoops(const Seen& seen) : seen_(seen) {
+  for (const auto& [key, loader] : seen.loaders) {
+    for (const Epoch& epoch : loader.epochs) {
+      all_[key.first].push_back({.begin = epoch.begun.begin,
+                                 .known = known_end(epoch),
+                                 .end = likely_end(epoch),
+                                 .loader = &loader,
+                                 .thread = epoch.begun.thread,
+                                 .one_batch = !epoch.ended && epoch.steps.size() < 2});
+    }
+  }
+  for (auto& [process, loops] : all_) std::ranges::sort(loops, {}, &One::begin);
+}
+
+LeftOut OtherLoops::left_out_of(const LoaderSeen& loader) const {
+  LeftOut found;
+  for (const auto& [process, pauses] : seen_.pauses) {
+    // Ranks wait for each other, so that one's pause is all others' as well.
+    const bool shared = process == loader.process || loader.rank.has_value();
+    if (shared) found.times.insert(found.times.end(), pauses.begin(), pauses.end());
+  }
+  put_in_order(found.times);
+  const double paused = length_of(found.times);
+  const auto loops = all_.find(loader.process);
+  if (loops == all_.end()) return found;
+  const bool anew = made_anew(loader);
+  for (std::size_t at = 0; at < loader.epochs.size(); ++at) {
+    const Epoch& epoch = loader.epochs[at];
+    std::optional<double> ended = epoch.ended;
+    if (anew && at + 1 < loader.epochs.size()) ended = loader.epochs[at + 1].begun.begin;
+    for (std::size_t i = 0; i < epoch.steps.size(); ++i) {
+      const double from = epoch.steps[i].end;
+      const bool last = i + 1 == epoch.steps.size();
+      if (last && !ended) continue;  // the loop was left
+      const double to = last ? *ended : epoch.steps[i + 1].begin;
+      auto one = std::ranges::lower_bound(loops->second, from, {}, &One::begin);
+      for (; one != loops->second.end() && one->begin < to; ++one) {
+        // A batch of another loader in most steps belongs to them, though it comes by an iterator of its own.
+        const bool of_step = one->one_batch && 2 * one->loader->epochs.size() > loader.steps;
+        const bool inside = one->known <= to && one->thread == epoch.begun.thread;
+        if (!inside || of_step || one->loader == &loader) continue;
+        found.times.push_back({one->begin, std::min(one->end, to)});
+      }
+    }
+  }
+  put_in_order(found.times);
+  found.others = length_of(found.times) - paused;
+  return found;
+}
+
+}  // namespace feedrate::tools

@@ -298,7 +298,7 @@ class InteropDiagnose(unittest.TestCase):
             found = {loop["dataset"]: loop["batch"] for loop in loops}
             one = {kind: 1 for kind in ("one_pair", "one_picture", "one_text", "one_number")}
             many = ("tensors", "table", "lists", "list", "pictures", "objects", "Streamed", "sampled", "Wrapped")
-            self.assertAlmostEqual(found.pop("Single"), (16 + 1) / 2, delta=0.5)  # without the first
+            self.assertAlmostEqual(found.pop("Single"), (16 + 1) / 2, delta=2)  # of those that were timed in full
             self.assertEqual(found, {**one, **{kind: 12 for kind in many}})
 
     def test_a_validation_within_the_loop_is_no_part_of_its_steps(self):

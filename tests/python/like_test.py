@@ -382,6 +382,11 @@ class InteropLikeTimm(unittest.TestCase):
             for part in "random-erasing:share=0.25:scale=0.02-0.333", "value=124:green=116:blue=104":
                 self.assertIn(part, recipe)
             self.assertEqual(next(iter(like(erasing["const"])))[0].shape, (4, 3, 32, 32))
+            augmented = timm.data.create_loader(timm.data.ImageDataset(directory), (3, 32, 32), 4, is_training=True,
+                                                interpolation="bilinear", use_prefetcher=False, num_workers=1,
+                                                auto_augment="rand-m9")  # fmt: skip
+            with self.assertRaisesRegex(ValueError, "RandAugment of timm.data.auto_augment is another one"):
+                like(augmented)
             with self.assertRaisesRegex(ValueError, "fills with noise, which is mode 'pixel'"):
                 like(erasing["pixel"])
             evaluation = timm.data.create_loader(data, (3, 32, 32), 4, use_prefetcher=False, num_workers=1,

@@ -180,7 +180,9 @@ class _Numbers:
 
 def _step_of(transform: Any) -> Step:
     make = _STEPS.get(type(transform).__name__)
-    if make is None or not _known(transform):
+    if make is not None and not _known(transform):
+        raise Unlike(f"{_name(transform)} of {type(transform).__module__} is another one than torchvision's")
+    if make is None:
         raise Unlike(f"{_name(transform)} is no part of recipes")
     return make(transform)
 

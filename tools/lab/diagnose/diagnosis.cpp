@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/lab/diagnose/kept_out.h"
+
 namespace feedrate::tools {
 
 namespace {
@@ -15,17 +17,8 @@ constexpr std::string_view about_wrap =
     "For another loop, write 'import feedrate.diagnose' and loop over "
     "'feedrate.diagnose.wrap(batches)'.";
 
-/// -I and -E, alone or among other short options, up to the script.
-std::string keeps_probe_out(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size() && command[i].starts_with('-'); ++i) {
-    const std::string& word = command[i];
-    if (word.starts_with("--") || word == "-c" || word == "-m") continue;
-    if (word.find_first_of("IE") != std::string::npos) return word;
-  }
-  return "";
-}
-
 std::string nothing_seen(const Seen& seen, const std::vector<std::string>& command) {
+  if (!seen.kept_out.empty()) return seen.kept_out;
   if (seen.pythons.empty()) {
     if (const std::string word = keeps_probe_out(command); !word.empty()) {
       return fmt::format(

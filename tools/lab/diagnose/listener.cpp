@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "formats/base/error.h"
+#include "tools/lab/diagnose/kept_out.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -132,8 +133,11 @@ void Listener::close() {
 void Listener::listen() {
   std::map<int, std::pair<Descriptor, Lines>> talkers;
   std::string buffer(std::size_t{64} << 10, '\0');
+  KeptOut kept_out;
   for (;;) {
     const bool last = ending_;
+    if (!last && seen_.loaders.empty()) kept_out.look(directory_, seen_.processes);
+    seen_.kept_out = kept_out.why();
     std::vector<pollfd> ready{{socket_.number(), POLLIN, 0}};
     for (const auto& [number, talker] : talkers) ready.push_back({number, POLLIN, 0});
     const int count = poll(ready.data(), ready.size(), last ? 0 : attention);

@@ -72,6 +72,7 @@ void Seen::add(const ProbeEvent& event) {
       Cases{[](std::monostate) {},
             [&](const PythonStarted& what) { pythons.push_back(what); },
             [&](const ProcessSeen& what) {
+              processes.insert(event.process);
               if (what.rank) ranks_[event.process] = *what.rank;
             },
             [&](const TorchSeen& what) { torch = what.version; },

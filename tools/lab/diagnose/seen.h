@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,7 +78,9 @@ class Seen {
   void finish();
 
   std::vector<PythonStarted> pythons;
-  std::string torch;  // its version; "": not seen
+  std::set<std::uint64_t> processes;  // with the probe
+  std::string kept_out;               // a sentence about a Python without it; "": none was seen
+  std::string torch;                  // its version; "": not seen
   std::map<std::pair<std::uint64_t, std::uint64_t>, LoaderSeen> loaders;  // by process and number
   std::string refused;                                                    // why there was no sweep
   std::map<std::uint64_t, std::vector<Paused>> pauses;                    // by process

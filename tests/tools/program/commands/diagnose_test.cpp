@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -66,6 +67,31 @@ TEST(CommandsDiagnose, says_what_keeps_the_probe_out) {
   EXPECT_EQ(said.code, 0);
   EXPECT_NE(said.errors.find("with -I, Python reads no PYTHONPATH"), std::string::npos)
       << said.errors;
+}
+
+TEST(CommandsDiagnose, says_what_the_command_did_to_pythonpath) {
+  const std::string sleeps = "import time; time.sleep(0.5)";
+  const auto said = [](const std::vector<std::string>& command) {
+    const std::string errors = diagnosed(command).errors;
+    std::string line = errors;
+    std::ranges::replace(line, '\n', ' ');
+    return line;
+  };
+  const char* taken = "Python ran without PYTHONPATH, which the command had taken away";
+  const char* anew = "write PYTHONPATH=src:$PYTHONPATH.";
+  for (const auto& [command, words] : std::vector<std::pair<std::vector<std::string>, const char*>>{
+           {{"env", "-i", "python3", "-c", sleeps}, taken},
+           {{"env", "-u", "PYTHONPATH", "python3", "-c", sleeps}, taken},
+           {{"env", "PYTHONPATH=src", "python3", "-c", sleeps}, anew},
+           {{"sh", "-c", "PYTHONPATH=src python3 -c '" + sleeps + "'; true"}, anew},
+           {{"sh", "-c", "python3 -s -E -c '" + sleeps + "'; true"}, "with -E, Python reads no"},
+           {{"python3", "-c",
+             "import subprocess, sys; subprocess.run([sys.executable, '-I', '-c', '" + sleeps +
+                 "'])"},
+            "with -I, Python reads no"},
+           {{"python3", "-W", "Ignore", "-c", sleeps}, "loaded no data with PyTorch"}}) {
+    EXPECT_NE(said(command).find(words), std::string::npos) << said(command);
+  }
 }
 
 TEST(CommandsDiagnose, with_json_its_stdout_is_one_object) {

@@ -67,6 +67,11 @@ class Transforms:
     def __call__(self, rows):
         return {"x": [self.evaluate(image.convert("RGB")) for image in rows["image"]], "y": rows["label"]}
 
+    @classmethod
+    def anew(cls, rows):
+        made = v1.Compose([v1.Resize(36), v1.CenterCrop(32), *tensors()])
+        return {"x": torch.stack([made(image) for image in rows["image"]]), "y": rows["label"]}
+
     def trained(self, rows):
         return {"x": list(map(self.train, rows["image"])), "y": rows["label"]}
 
@@ -150,6 +155,74 @@ class InteropHub(unittest.TestCase):
         self.assertEqual(sum(len(batch["y"]) for batch in ours), 24)
         self.assertLess(pixel_difference(loader).largest, 1.01)
 
+    def test_takes_composes_of_each_call_and_stacked_tensors(self):
+        self.expect_same(self.files().with_transform(Transforms.anew))
+
+    def test_needs_no_labels(self):
+        data = self.files().with_transform(lambda rows: {"x": [evaluate(image) for image in rows["image"]]})
+        self.expect_same(data)
+
+        def halved(rows):  # in place
+            return {"x": torch.stack([row["x"].mul_(0.5) for row in rows])}
+
+        self.expect_same(data, collate_fn=halved)
+
+    def test_makes_grey_of_colours(self):
+        pixels = numpy.random.default_rng(1).integers(0, 255, (8, 32, 32, 3), dtype="uint8")
+        images = [datasets.Image().encode_example(one) for one in pixels]
+        self.expect_same(table(images, image=datasets.Image(mode="L")).with_format("torch"), level=1)
+
+    def test_a_label_is_no_other_number(self):
+        """Though the table has a column of whole numbers of the same name."""
+        for make in (
+            lambda label: label / 2,
+            float,
+            lambda label: [label, 1],
+            lambda label: torch.tensor(label, dtype=torch.int32),
+            lambda label: torch.tensor([label]),
+            numpy.uint8,
+        ):
+            data = self.files().with_transform(
+                lambda rows: {"x": as_they_are(rows)["x"], "label": list(map(make, rows["label"]))})  # fmt: skip
+            self.refuses(data, "the Dataset")
+
+    def test_looks_at_each_kind_of_files_and_at_the_smallest_and_largest(self):
+        """Of 40, row 6 is none of those at equal distances."""
+
+        def on_white(image):
+            white = Image.new("RGB", image.size, (255, 255, 255))
+            white.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
+            return white
+
+        clear = picture(6, 40, 44).convert("RGBA")
+        clear.putalpha(9)
+        wide, deep = picture(6, 40, 99), Image.fromarray(numpy.full((40, 44), 999, "uint16"))
+        for image, make in (
+            (clear, on_white),
+            (wide, lambda image: image.rotate(90) if image.width > 90 else image),
+            (deep, lambda image: image.convert("RGB")),
+        ):
+            file = io.BytesIO()
+            image.save(file, "PNG")
+            files = [encoded(number) for number in range(40)]
+            files[6] = {"bytes": file.getvalue(), "path": None}
+            data = table(files).with_transform(
+                lambda rows: {"x": [evaluate(make(one)) for one in rows["image"]], "y": rows["label"]})  # fmt: skip
+            words = "image 6 of the Dataset has other pixels" if image is deep else "changes images before its Compose"
+            self.refuses(data, words)
+
+    def test_refuses_files_that_it_does_not_read(self):
+        files = [encoded(number) for number in range(4)]
+        for file, words in (
+            (encoded(1, kind="GIF"), "image 2 of the Dataset is of the format GIF"),
+            (None, "image 2 of the Dataset is no local file"),
+            ({"bytes": b"", "path": None}, "image 2 of the Dataset cannot be opened"),
+            ({"bytes": encoded(1, kind="PNG")["bytes"][:-200], "path": None}, "cannot be"),
+        ):
+            files[2] = file
+            self.refuses(table(files).with_transform(as_they_are), words)
+        self.refuses(self.files(0).with_transform(as_they_are), "the Dataset is empty")
+
     def test_chooses_the_label_that_the_batch_holds(self):
         data = table([encoded(number) for number in range(8)], coarse=[7 - number for number in range(8)])
 
@@ -186,8 +259,10 @@ class InteropHub(unittest.TestCase):
         self.refuses(by(lambda image: evaluate(image.rotate(90))), "changes images before its Compose")
         self.refuses(by(lambda image: 2 * evaluate(image)), "what its Compose gives is not what its transform returns")
         self.refuses(by(lambda image: evaluate(image) + evaluate(image)), "calls a Compose 48 times for 24 images")
-        self.refuses(by(v1.functional.to_tensor), "calls no Compose that it names")
+        self.refuses(by(v1.functional.to_tensor), "calls no Compose with an image")
         self.refuses(by(lambda image: (train if random.random() < 0.5 else evaluate)(image)), "calls several Composes")
+        self.refuses(by(lambda image: (train if image.width < 9 else evaluate)(image)), "calls several Composes")
+        self.refuses(by(lambda image: evaluate(v1.functional.hflip(image))), "changes images before its Compose")
         self.refuses(by(v1.Compose([v1.GaussianBlur(3), *tensors()])), "GaussianBlur is no part of recipes")
         self.refuses(self.files(), "the Dataset has no transform that makes tensors of images")
         self.refuses(self.files().with_format("numpy"), "the format numpy")
@@ -203,7 +278,7 @@ class InteropHub(unittest.TestCase):
         self.refuses(self.files().with_transform(drawn), "other values of the column y each time")
         self.refuses(table([encoded(1)], [-1]).with_transform(as_they_are), "image 0 of the Dataset has the label -1")
         torn = {"bytes": encoded(1)["bytes"][:600], "path": None}
-        self.refuses(table([torn]).with_transform(as_they_are), "the Dataset's rows cannot be read")
+        self.refuses(table([torn]).with_transform(as_they_are), "image 0 of the Dataset cannot be opened")
         stream = self.files().to_iterable_dataset()
         self.refuses(stream, "IterableDataset yields its samples in an order of its own")
 

@@ -25,7 +25,7 @@ def found_in(dataset: Any, collate: Any, directory: str | None) -> Found:
     name = type(inner).__name__
     for kind, find in _kinds():
         # One of their subclasses may read as they do, such as ImageNet, or otherwise.
-        if isinstance(inner, kind) and type(inner).__getitem__ is kind.__getitem__:
+        if isinstance(inner, kind) and _reads_as(inner, kind):
             if getattr(inner, "target_transform", None) is not None:
                 raise Unlike(f"the {name} has a target_transform")
             found: Found = find(inner, collate, directory)
@@ -37,6 +37,11 @@ def found_in(dataset: Any, collate: Any, directory: str | None) -> Found:
     raise Unlike(
         f"{name} is no ImageFolder, CIFAR or MNIST of torchvision, no ImageDataset of timm, and no Dataset of Hugging Face"
     )
+
+
+def _reads_as(dataset: Any, kind: Any) -> bool:
+    methods = "__getitem__", "__getitems__", "__len__"
+    return all(getattr(type(dataset), name, None) is getattr(kind, name, None) for name in methods)
 
 
 def _kinds() -> Iterable[tuple[Any, Any]]:

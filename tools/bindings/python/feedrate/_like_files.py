@@ -9,22 +9,18 @@ from typing import Any, Iterator
 
 from feedrate import _data
 from feedrate._errors import DataError
-from feedrate._like_found import WHOLE, Found, found_in_place, made_in, made_once
+from feedrate._like_found import WHOLE, Found, expect_same_images, found_in_place, made_in, made_once, some_of
 from feedrate._like_transforms import Unlike
 from feedrate._torch_names import Source
 from feedrate._write import write
 
-_LOOKED_AT = 16  # rows, at equal distances
+_KINDS = 32  # of files; of each, a row is looked at besides
 _FILES = 64  # read at once
 _MOST_COPIED = 2**30  # bytes, to a temporary directory that nobody asked for
+_READ = ("JPEG", "MPO", "PNG", "WEBP")  # formats of Pillow's that Feedrate reads
 
 
-def some_of(count: int) -> list[int]:
-    some = min(count, _LOOKED_AT)
-    return [number * count // some for number in range(some)]
-
-
-def names_of(table: Any, label: str) -> list[str] | None:
+def names_of(table: Any, label: str | None) -> list[str] | None:
     """Of classes, where the table has them."""
     return getattr(table.features.get(label), "names", None)
 
@@ -39,6 +35,10 @@ class Files:
         self._is_turned = is_turned  # by theirs, as their EXIF says
         self.paths: list[str] | None = []  # None: some are in the table
         self.size = 0  # in bytes
+        self._modes: set[str] = set()
+        self._chosen: dict[object, tuple[float, int]] = {}  # what a row is looked at for -> a measure, and the row
+        for number, file in enumerate(self):
+            self._take(number, file)
 
     def __iter__(self) -> Iterator[Any]:
         for begin in range(0, len(self._raw), _FILES):
@@ -47,27 +47,51 @@ class Files:
     def opened(self, index: int) -> Any:
         return _opened(self._raw[index][self._column])
 
-    def expect_readable(self, mode: str | None) -> None:
-        """Raises Unlike where ours would yield other pixels, or none: turned images, and modes that differ."""
-        modes = set()
-        for number, file in enumerate(self):
-            path, content = file.get("path"), file.get("bytes")
-            if content is not None:
-                self.paths = None
-                self.size += len(content)
-            elif path and os.path.isfile(path):
-                self.size += os.path.getsize(path)
-                if self.paths is not None:
-                    self.paths.append(path)
-            else:
-                raise Unlike(f"image {number} of the Dataset is no local file: {path}")
-            if mode is None or (self._is_turned and (content is None or _may_turn(content))):
-                with _opened(file) as image:
-                    modes.add(image.mode)
-                    if self._is_turned and image.getexif().get(0x0112, 1) != 1:
-                        raise Unlike(f"image {number} of the Dataset is stored turned, as EXIF says, and Feedrate leaves it so")
-        if mode is None and not (len(modes) == 1 and modes <= {"RGB", "L"}):
-            raise Unlike(f"the Dataset's images are of the modes {', '.join(sorted(modes))}: convert('RGB') comes first")
+    @property
+    def rows(self) -> list[int]:
+        """That are looked at: some at equal distances, the smallest and largest, and one of each kind of files."""
+        return sorted({*some_of(len(self._raw)), *(row for _, row in self._chosen.values())})
+
+    def expect_mode(self, mode: str | None) -> None:
+        """Raises Unlike where theirs makes no images of one mode, and these differ."""
+        if mode is None and not (len(self._modes) == 1 and self._modes <= {"RGB", "L"}):
+            modes = ", ".join(sorted(self._modes))
+            raise Unlike(f"the Dataset's images are of the modes {modes}: convert('RGB') comes first")
+
+    def _take(self, number: int, file: Any) -> None:
+        """Raises Unlike where ours would yield other pixels, or none."""
+        path, content = (file or {}).get("path"), (file or {}).get("bytes")
+        if content is not None:
+            self.paths = None
+            self.size += len(content)
+        elif path and os.path.isfile(path):
+            self.size += os.path.getsize(path)
+            if self.paths is not None:
+                self.paths.append(path)
+        else:
+            raise Unlike(f"image {number} of the Dataset is no local file: {path}")
+        try:
+            with _opened(file) as image:
+                self._look_at(number, image)
+                turns = self._is_turned and (content is None or _may_turn(content))
+                is_turned = turns and image.getexif().get(0x0112, 1) != 1
+        except (OSError, SyntaxError, ValueError) as error:
+            raise Unlike(f"image {number} of the Dataset cannot be opened: {error}") from None
+        if is_turned:
+            raise Unlike(f"image {number} of the Dataset is stored turned, as EXIF says, and Feedrate leaves it so")
+
+    def _look_at(self, number: int, image: Any) -> None:
+        if image.format not in _READ:
+            raise Unlike(f"image {number} of the Dataset is of the format {image.format}, which Feedrate does not read")
+        self._modes.add(image.mode)
+        stored = str(image.tile[0][3]) if image.tile and image.format == "PNG" else ""  # with its bits
+        if len(self._chosen) < _KINDS:
+            self._chosen.setdefault((image.format, image.mode, stored), (0, number))
+        width, height = image.size
+        for name, measure in ("width", width), ("height", height), ("shape", width / height):
+            for sign in -1, 1:
+                if sign * measure > self._chosen.get((name, sign), (float("-inf"), 0))[0]:
+                    self._chosen[name, sign] = sign * measure, number
 
 
 def _opened(file: Any) -> Any:
@@ -92,7 +116,7 @@ def placed(found: Found, files: Files, labels: list[int], names: list[str] | Non
             raise Unlike(f"the Dataset's {size} would be copied: say where to, by directory= or --convert")
         ours = made_in(directory, "table", lambda out: _copied(files, labels, names, out))
         there = found._replace(source=Source(ours, found.source.given, None))
-    _expect_same_images(there, len(labels))
+    expect_same_images(there, files.rows)
     return there
 
 
@@ -117,21 +141,13 @@ def _copied(files: Files, labels: list[int], names: list[str] | None, out: str) 
     known = names if names and max(labels) < len(names) else max(labels) + 1
     with made_once(out) as is_there:
         if not is_there:
-            write(out, zip(files, labels), classes=known, part=WHOLE)
+            try:
+                write(out, zip(files, labels), classes=known, part=WHOLE)
+            except (DataError, ValueError) as error:
+                raise Unlike(f"the Dataset cannot be copied: {error}") from None
     ours = _data.opened(out)
     if ours.targets != labels:
         raise Unlike(f"{out} is no copy of the Dataset")
     return ours
 
 
-def _expect_same_images(found: Found, count: int) -> None:
-    import numpy
-
-    ours, within = found.source.dataset, found.source.within
-    for row in some_of(count):
-        index = row if within is None else within[row]
-        image = numpy.asarray(found.load(index)).astype(int)
-        stored = numpy.asarray(ours[index].image).astype(int)
-        image = image.reshape(*image.shape[:2], -1)
-        if image.shape[:2] != stored.shape[:2] or abs(image - stored).max() > 2:
-            raise Unlike(f"image {row} of the Dataset has other pixels in {ours.info['path']}")

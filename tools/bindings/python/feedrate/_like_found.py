@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 import torch
 
@@ -17,6 +17,10 @@ from feedrate._commands import convert
 from feedrate._like_transforms import Unlike
 from feedrate._torch_names import Source
 
+_LOOKED_AT = 16  # rows, at equal distances
+_LEVELS = 2  # by which decoders may differ
+_HEAD = 26  # bytes of a PNG, to its type of colour
+
 temporary: str | None = None
 """Where directories are made that nobody asked for; None: where the system has them."""
 
@@ -24,8 +28,8 @@ temporary: str | None = None
 class Rows(NamedTuple):
     """The mappings that theirs yields in place of (image, label)."""
 
-    columns: tuple[str, str]  # in their order
-    image: str  # one of them; the other one is the label
+    columns: tuple[str, ...]  # in their order
+    image: str  # one of them; the other one, if any, is the label
     tensors: bool  # the labels of single samples, too
 
     def sample(self, image: torch.Tensor, label: int) -> dict[str, Any]:
@@ -61,6 +65,7 @@ def found_in_place(
             raise Unlike(f"{path} is of class {label} there and of {targets[index]} here")
         listed.append(index)
     paths = {index: path for (path, _), index in zip(samples, listed)}
+    _expect_readable(paths.values())
     if directory is not None:
         made = converted(directory, "folder", place)
         if made.targets != targets:
@@ -74,7 +79,28 @@ def found_in_place(
             return Image.open(file).convert("RGB")
 
     within = None if listed == list(range(len(ours))) else listed
-    return Found(Source(ours, theirs, within), transform, 3, load)
+    found = Found(Source(ours, theirs, within), transform, 3, load)
+    if directory is not None:
+        expect_same_images(found, some_of(len(listed)))
+    return found
+
+
+def some_of(count: int) -> list[int]:
+    some = min(count, _LOOKED_AT)
+    return [number * count // some for number in range(some)]
+
+
+def _expect_readable(paths: Iterable[str]) -> None:
+    """Raises Unlike for an image whose name tells that Feedrate may not read it, or reads it otherwise."""
+    for path in paths:
+        if path.lower().endswith((".jpg", ".jpeg", ".webp")):
+            continue
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+        if head.startswith(b"\x89PNG") and head[-2:-1] == b"\x10" and head[-1:] in (b"\0", b"\4"):
+            raise Unlike(f"{path} has 16 bits of grey, of which Pillow cuts off what is above 255")
+        if not head.startswith((b"\x89PNG", b"\xff\xd8", b"RIFF")):
+            raise Unlike(f"{path} is no JPEG, PNG or WebP")
 
 
 def converted(out: str, source: str, place: str, split: str | None = None) -> _data.Dataset:
@@ -124,3 +150,26 @@ def _remove(directory: str, owner: int) -> None:
     """By the process that made it: a fork of it ends earlier."""
     if os.getpid() == owner:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def expect_same_images(found: Found, rows: Iterable[int]) -> None:
+    """Raises Unlike where those of ours are others."""
+    import numpy
+    from PIL import Image
+
+    ours, within = found.source.dataset, found.source.within
+    for row in rows:
+        index = row if within is None else within[row]
+        image, stored = found.load(index), Image.fromarray(_two_or_three(ours[index].image))
+        wanted, there = (numpy.asarray(one.convert(image.mode)).astype(int) for one in (image, stored))
+        if wanted.shape != there.shape or abs(wanted - there).max() > _LEVELS:
+            name = type(found.source.given).__name__
+            raise Unlike(f"image {row} of the {name} has other pixels in {ours.info['path']}")
+
+
+def _two_or_three(image: Any) -> Any:
+    """Dimensions: Pillow has none for a single channel."""
+    import numpy
+
+    pixels = numpy.asarray(image)
+    return pixels[:, :, 0] if pixels.shape[2:] == (1,) else pixels

@@ -6,138 +6,108 @@ comes out in one column, that Compose is all that becomes of a picture."""
 from __future__ import annotations
 
 import contextlib
-import functools
-import types
+import sys
+import threading
 from collections.abc import Mapping
-from typing import Any, Callable, Iterable, Iterator, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 import torch
 
-from feedrate._like_transforms import Unlike, is_sequence
-
-_DEPTH = 6  # from the function to a Compose: closures, arguments, objects and their members
-_MOST = 10_000  # objects that are looked at on the way
+from feedrate._like_transforms import Unlike, is_sequence, plan_of
 
 
 class Calls:
-    """The pictures that Composes got, and which of them. Each gets a mark back in place of a tensor."""
+    """The pictures that Composes got, and which of them. Each gives a mark back in place of a tensor."""
 
     def __init__(self) -> None:
         self.pictures: list[Any] = []
         self.by: list[Any] = []
+        self.marks: list[torch.Tensor] = []
 
     def take(self, compose: Any, picture: Any) -> torch.Tensor:
         self.by.append(compose)
         self.pictures.append(picture)
-        return self.mark(len(self.pictures) - 1)
+        self.marks.append(mark(len(self.marks)))
+        return self.marks[-1]
 
-    @staticmethod
-    @functools.lru_cache(maxsize=None)
-    def mark(number: int) -> torch.Tensor:
-        """Of the call of this number: the same object each time."""
-        return torch.full((3, 2, 2), float(number))
+
+def mark(number: int) -> torch.Tensor:
+    """No other's, and turned or with its channels in another order, none at all."""
+    return torch.arange(12.0).reshape(3, 2, 2) + 12 * number
 
 
 class Seen(NamedTuple):
     """What came out of the function."""
 
     pictures: list[Any]  # that a Compose got
+    by: Any  # which Compose; None where there were no pictures
     image: str  # the column of what the Compose gave
     columns: dict[str, list[Any]]
 
 
-def composes_of(function: Any) -> list[Any]:
-    """The Composes that it can reach: in its closure, the globals that it names, its arguments and its object."""
-    found: list[Any] = []
-    seen: dict[int, Any] = {}
-    near = [function]
-    for _ in range(_DEPTH):
-        far: list[Any] = []
-        for one in near:
-            if id(one) in seen or len(seen) > _MOST:
-                continue
-            seen[id(one)] = one
-            if is_sequence(one):
-                found.append(one)
-            else:
-                far += _reached_from(one)
-        near = far
-    return found
-
-
-def _reached_from(one: Any) -> Iterable[Any]:
-    if isinstance(one, types.FunctionType):
-        names = set(_names_in(one.__code__))
-        named = [one.__globals__[name] for name in names if name in one.__globals__]
-        for module in [value for value in named if isinstance(value, types.ModuleType)]:
-            named += [vars(module)[name] for name in names if name in vars(module)]
-        for cell in one.__closure__ or ():
-            with contextlib.suppress(ValueError):  # it is empty
-                named.append(cell.cell_contents)
-        return [*named, *(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()]
-    if isinstance(one, types.MethodType):
-        return [one.__func__, one.__self__]
-    if isinstance(one, functools.partial):
-        return [one.func, *one.args, *one.keywords.values()]
-    if isinstance(one, dict):
-        return list(one.values())
-    if isinstance(one, (list, tuple, set)):
-        return list(one)
-    if isinstance(one, (type, types.ModuleType, torch.Tensor)):
-        return []
-    members = dict(vars(type(one))) if type(one).__module__ != "builtins" else {}
-    return [*members.values(), *getattr(one, "__dict__", {}).values()]
-
-
-def _names_in(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names_in(constant)
-
-
 @contextlib.contextmanager
-def watched(composes: list[Any]) -> Iterator[Calls]:
-    """Within, they note what they are called with, and do nothing else."""
+def watched() -> Iterator[Calls]:
+    """Within, a Compose that is called by this thread with a picture notes that, and does nothing else."""
     calls = Calls()
     with contextlib.ExitStack() as stack:
-        for compose in composes:
-            stack.enter_context(_in_place_of(compose, functools.partial(calls.take, compose)))
+        for kind, name in _sequences():
+            stack.enter_context(_watched(kind, name, calls))
         yield calls
 
 
+def _sequences() -> Iterator[tuple[Any, str]]:
+    """The classes of Composes, and by which method each is called."""
+    yield torch.nn.Sequential, "forward"
+    for module, name in ("torchvision.transforms", "__call__"), ("torchvision.transforms.v2", "forward"):
+        if module in sys.modules:
+            yield sys.modules[module].Compose, name
+
+
 @contextlib.contextmanager
-def _in_place_of(compose: Any, take: Callable[[Any], Any]) -> Iterator[None]:
-    members = compose.__dict__
-    if "transforms" not in members:  # a Sequential
-        members["forward"] = take
-        try:
-            yield
-        finally:
-            del members["forward"]
-        return
-    transforms = members["transforms"]
-    members["transforms"] = [take]
+def _watched(kind: Any, name: str, calls: Calls) -> Iterator[None]:
+    from PIL import Image
+
+    called, thread = vars(kind)[name], threading.get_ident()
+
+    def take(self: Any, *given: Any, **named: Any) -> Any:
+        is_picture = len(given) == 1 and isinstance(given[0], Image.Image)
+        if is_picture and is_sequence(self) and threading.get_ident() == thread:
+            return calls.take(self, given[0])
+        return called(self, *given, **named)
+
+    setattr(kind, name, take)
     try:
         yield
     finally:
-        members["transforms"] = transforms
+        setattr(kind, name, called)
 
 
 def seen_in(columns: Any, calls: Calls, count: int) -> Seen:
     """Of one call of the function with so many pictures. Raises Unlike where something else became of them."""
     if not isinstance(columns, Mapping):
         raise Unlike(f"its transform returns {type(columns).__name__}, and no columns")
+    if count and not calls.pictures:
+        raise Unlike("its transform calls no Compose with an image")
     if len(calls.pictures) != count:
         raise Unlike(f"its transform calls a Compose {len(calls.pictures)} times for {count} images")
     if len({id(one) for one in calls.by}) > 1:
         raise Unlike("its transform calls several Composes")
     listed = {name: list(values) for name, values in columns.items()}
-    images = [name for name, values in listed.items() if _are_marks(values, count)]
+    images = [name for name, values in columns.items() if _are_marks(values, calls.marks)]
     if len(images) != 1:
         raise Unlike("what its Compose gives is not what its transform returns")
-    return Seen(calls.pictures, images[0], listed)
+    return Seen(calls.pictures, calls.by[0] if calls.by else None, images[0], listed)
 
 
-def _are_marks(values: list[Any], count: int) -> bool:
-    return len(values) == count and all(value is Calls.mark(number) for number, value in enumerate(values))
+def _are_marks(values: Any, marks: list[torch.Tensor]) -> bool:
+    if isinstance(values, torch.Tensor):
+        return bool(marks) and values.dtype == marks[0].dtype and torch.equal(values, torch.stack(marks))
+    return len(values) == len(marks) and all(value is mark for value, mark in zip(values, marks))
+
+
+def are_alike(one: Any, other: Any) -> bool:
+    """Whether two Composes are one, or made alike."""
+    if one is other:
+        return True
+    plans = [plan_of(compose, None) for compose in (one, other)]
+    return len({(plan.recipe, plan.pixels, *plan.mean, *plan.deviation) for plan in plans}) == 1

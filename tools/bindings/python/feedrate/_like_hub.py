@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import random
 from typing import Any, Callable, Iterable, NamedTuple
 
 import torch
 from torch.utils import data
 
-from feedrate._like_files import Files, names_of, placed, some_of
+from feedrate._like_files import Files, names_of, placed
 from feedrate._like_found import Found, Rows
-from feedrate._like_function import Calls, Seen, composes_of, seen_in, watched
+from feedrate._like_function import Seen, are_alike, mark, seen_in, watched
 from feedrate._like_transforms import Unlike
 from feedrate._random_states import kept_random_states
 from feedrate._samples import whole_number
 from feedrate._torch_names import Source
 
-_CALLED_WITH = 1000  # rows at once, with pictures of one pixel
+_CALLED_WITH = 1000  # rows at once, with small pictures
+_SMALL = (4, 3)
 
 
 class _Table(NamedTuple):
@@ -33,17 +36,14 @@ def found_in_table(table: Any, collate: Any, directory: str | None) -> Found:
     """Of a datasets.Dataset whose format is "torch", or a transform that calls one Compose."""
     column, mode = _image_column(table)
     kind = table.format["type"]
-    if kind == "custom":
-        read = _of_function(table, column, mode)
-    elif kind == "torch":
-        read = _of_tensors(table, column, mode)
-    else:
+    if kind not in ("custom", "torch"):
         raise Unlike(f"the Dataset has {'no transform' if kind is None else f'the format {kind}'} that makes tensors of images")
-    rows = _rows_of(read, collate)
-    label = next(name for name in rows.columns if name != rows.image)
-    labels = read.labels[label]
     files = Files(table, column, is_turned=True)
-    files.expect_readable(read.mode)
+    read = (_of_function if kind == "custom" else _of_tensors)(table, column, mode, files.rows)
+    files.expect_mode(read.mode)
+    rows = _rows_of(read, collate)
+    label = next((name for name in rows.columns if name != rows.image), None)
+    labels = [0] * len(table) if label is None else read.labels[label]
 
     def load(index: int) -> Any:
         image = _rows_at(table.with_format(None), index)[column]
@@ -62,7 +62,6 @@ def found_in_reader(theirs: Any, reader: Any, directory: str | None) -> Found:
     if labels is None:
         raise Unlike(f"the Dataset's column {reader.label_key} holds no whole numbers")
     files = Files(reader.dataset, reader.image_key, is_turned=False)
-    files.expect_readable("RGB")
 
     def load(index: int) -> Any:
         return files.opened(index).convert("RGB")
@@ -102,99 +101,107 @@ def _whole(values: Iterable[Any]) -> list[int] | None:
 # What becomes of a row.
 
 
-def _of_tensors(table: Any, column: str, mode: str | None) -> _Table:
+def _of_tensors(table: Any, column: str, mode: str | None, some: list[int]) -> _Table:
     if table.format["format_kwargs"]:
         raise Unlike(f"the Dataset's format makes tensors in its own way: {table.format['format_kwargs']}")
     try:
         from torchvision.transforms import PILToTensor
     except ImportError:
         raise Unlike("pixels of the Dataset are compared by torchvision, which is missing") from None
-    columns = dict(_rows_at(table, some_of(len(table))))
-    return _Table(PILToTensor(), mode, column, _stored_labels(table, columns, column), columns, tensors=True)
+    columns = dict(_rows_at(table, some))
+    stored = _stored_labels(table, [name for name in columns if name != column])
+    return _Table(PILToTensor(), mode, column, stored, columns, tensors=True)
 
 
-def _stored_labels(table: Any, columns: dict[str, Any], column: str) -> dict[str, list[int]]:
+def _stored_labels(table: Any, names: list[str]) -> dict[str, list[int]]:
     plain = table.with_format(None)
-    stored = {name: _whole(plain[name]) for name in columns if name != column and name in plain.features}
+    stored = {name: _whole(plain[name]) for name in names if name in plain.features}
     return {name: values for name, values in stored.items() if values is not None}
 
 
-def _of_function(table: Any, column: str, mode: str | None) -> _Table:
+def _of_function(table: Any, column: str, mode: str | None, some: list[int]) -> _Table:
     function = table.format["format_kwargs"]["transform"]
-    composes = composes_of(function)
-    if not composes:
-        raise Unlike("the Dataset's transform calls no Compose that it names")
-    plain, some = table.with_format(None), some_of(len(table))
+    plain = table.with_format(None)
     with kept_random_states():
-        by, labels = _called_with_all_rows(function, composes, table, column)
-        converts = _is_converted(function, composes, table, column)
-        with watched(composes) as calls:
+        first, labels = _called_with_all_rows(function, table, column)
+        converts = _is_converted(function, table, column)
+        with watched() as calls:
             seen = seen_in(_rows_at(table, some), calls, len(some))
+    if not are_alike(first.by, seen.by):
+        raise Unlike("its transform calls several Composes")
     for index, picture in zip(some, seen.pictures):
         expected = _rows_at(plain, index)[column]
-        expected = expected.convert("RGB") if converts else expected
-        if (picture.mode, picture.size) != (expected.mode, expected.size) or picture.tobytes() != expected.tobytes():
+        if not _are_equal(picture, expected.convert("RGB") if converts else expected):
             raise Unlike("the Dataset's transform changes images before its Compose")
-    more = _stored_labels(table, {name: values for name, values in seen.columns.items() if name not in labels}, column)
     for name, values in labels.items():
         if [values[index] for index in some] != seen.columns.get(name):
             raise Unlike(f"the Dataset's transform makes other values of the column {name} each time")
-    more |= labels
-    mode = "RGB" if converts else mode
-    return _Table(by, mode, seen.image, more, seen.columns, tensors=False)
+    # Columns that the function is not given come from the table.
+    labels |= _stored_labels(table, [name for name in seen.columns if name not in first.columns])
+    return _Table(first.by, "RGB" if converts else mode, seen.image, labels, seen.columns, tensors=False)
 
 
-def _called_with_all_rows(
-    function: Callable[..., Any], composes: list[Any], table: Any, column: str
-) -> tuple[Any, dict[str, list[int]]]:
-    """Which Compose it calls, and the labels that it makes. Nothing is decoded: pictures are of one pixel, each another."""
-    size, labels, by, image = len(table), None, None, None
-    for begin in range(0, size, _CALLED_WITH):
-        numbers = range(begin, min(size, begin + _CALLED_WITH))
-        colours = [(0, number // 256, number % 256) for number in range(len(numbers))]
-        calls, seen = _call(function, composes, table, column, numbers, [_pixel("RGB", colour) for colour in colours])
-        if any(one.mode != "RGB" or one.getpixel((0, 0)) != colour for one, colour in zip(seen.pictures, colours)):
+def _called_with_all_rows(function: Callable[..., Any], table: Any, column: str) -> tuple[Seen, dict[str, list[int]]]:
+    """What it does with the first rows, as with all, and the labels that it makes. Nothing is decoded."""
+    first, labels = None, {}
+    for begin in range(0, len(table), _CALLED_WITH):
+        numbers = range(begin, min(len(table), begin + _CALLED_WITH))
+        given = [_small("RGB", number) for number in range(len(numbers))]
+        seen = _call(function, table, column, numbers, given)
+        if not all(map(_are_equal, seen.pictures, given)):
             raise Unlike("the Dataset's transform changes images before its Compose")
         made = {name: _whole(values) for name, values in seen.columns.items() if name != seen.image}
         whole = {name: values for name, values in made.items() if values is not None}
-        if labels is None:
-            labels, by, image = whole, calls.by[0], seen.image
-        elif (labels.keys(), by, image) != (whole.keys(), calls.by[0], seen.image):
+        if first is None:
+            first, labels = seen, whole
+        elif (labels.keys(), first.image) != (whole.keys(), seen.image) or not are_alike(first.by, seen.by):
             raise Unlike("the Dataset's transform does not do the same with every image")
         else:
             for name, values in whole.items():
                 labels[name] += values
-    return by, labels or {}
+    if first is None:
+        raise Unlike("the Dataset is empty")
+    return first, labels
 
 
-def _is_converted(function: Callable[..., Any], composes: list[Any], table: Any, column: str) -> bool:
+def _is_converted(function: Callable[..., Any], table: Any, column: str) -> bool:
     """Whether grey pictures become RGB."""
     try:
-        _, seen = _call(function, composes, table, column, range(1), [_pixel("L", 7)])
+        seen = _call(function, table, column, range(1), [_small("L", 1)])
     except Unlike:
         return False
     return bool(seen.pictures[0].mode == "RGB")
 
 
-def _call(
-    function: Callable[..., Any], composes: list[Any], table: Any, column: str, numbers: range, pictures: list[Any]
-) -> tuple[Calls, Seen]:
+def _call(function: Callable[..., Any], table: Any, column: str, numbers: range, pictures: list[Any]) -> Seen:
     names = table.format["columns"]
     others = table.with_format(None).select_columns([name for name in names if name != column])
     values = others[numbers.start : numbers.stop] if others.column_names else {}
-    given = {name: pictures if name == column else values[name] for name in names}
-    with watched(composes) as calls:
+    given = {name: list(pictures) if name == column else values[name] for name in names}
+    with watched() as calls:
         try:
             returned = function(given)
         except Exception as error:
-            raise Unlike(f"the Dataset's transform does not take pictures of one pixel: {error!r}") from None
-    return calls, seen_in(returned, calls, len(numbers))
+            raise Unlike(f"the Dataset's transform does not take small pictures: {error!r}") from None
+    return seen_in(returned, calls, len(numbers))
 
 
-def _pixel(mode: str, colour: Any) -> Any:
+def _small(mode: str, number: int) -> Any:
+    """No other's picture, and another one when it is turned, blurred or cut."""
     from PIL import Image
 
-    return Image.new(mode, (1, 1), colour)
+    size = _SMALL[0] * _SMALL[1] * len(mode)
+    return Image.frombytes(mode, _SMALL, _noise()[number : number + size])
+
+
+@functools.lru_cache(maxsize=None)
+def _noise() -> bytes:
+    return random.Random(0).randbytes(2 * _CALLED_WITH)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """Of two pictures."""
+    return (one.mode, one.size) == (other.mode, other.size) and one.tobytes() == other.tobytes()
 
 
 # What becomes of rows, in a batch.
@@ -203,32 +210,41 @@ def _pixel(mode: str, colour: Any) -> Any:
 def _rows_of(read: _Table, collate: Any) -> Rows:
     others = [name for name in read.columns if name != read.image]
     labels = [name for name in others if name in read.labels]
-    if collate is data.default_collate and (len(others) != 1 or not labels):
-        raise Unlike(f"the Dataset yields the columns {', '.join(read.columns)}, not an image and a label")
-    for label in labels:
-        pair = [name for name in read.columns if name in (read.image, label)]
-        rows = Rows((pair[0], pair[1]), read.image, read.tensors)
-        if collate is data.default_collate or _is_enough(rows, label, read, collate):
+    is_default = collate is data.default_collate
+    if is_default and labels != others:
+        raise Unlike(f"the Dataset yields the columns {', '.join(read.columns)}, not an image and a whole number")
+    choices = [(read.image,), *((read.image, label) for label in labels)]
+    for names in choices:
+        rows = Rows(tuple(name for name in read.columns if name in names), read.image, read.tensors)
+        if _is_enough(rows, read, collate):
             return rows
+    if is_default and len(labels) == 1:
+        kind = type(read.columns[labels[0]][0]).__name__
+        raise Unlike(f"the Dataset's column {labels[0]} is of {kind}, and does not become int64")
     raise Unlike(f"its collate_fn takes more of the columns {', '.join(read.columns)} than an image and a label")
 
 
-def _is_enough(rows: Rows, label: str, read: _Table, collate: Any) -> bool:
+def _is_enough(rows: Rows, read: _Table, collate: Any) -> bool:
     """Whether the collate function makes the same of rows that have nothing but images and labels."""
-    count = min(2, len(read.columns[label]))
-    marks = [Calls.mark(number) for number in range(count)]
-    images = [mark.to(torch.uint8) for mark in marks] if read.tensors else marks
+    count = min(2, len(read.columns[read.image]))
+
+    def images() -> list[torch.Tensor]:  # new ones, since it may change them
+        return [mark(number).to(torch.uint8) if read.tensors else mark(number) for number in range(count)]
+
     whole = [{name: values[number] for name, values in read.columns.items()} for number in range(count)]
-    for row, image in zip(whole, images):
+    for row, image in zip(whole, images()):
         row[read.image] = image
+    labels = [int(read.columns[name][number]) for name in rows.columns if name != rows.image for number in range(count)]
     with kept_random_states():
         try:
             wanted = collate(whole)
         except Exception as error:
             raise Unlike(f"its collate_fn does not take two rows of small images: {error!r}") from None
+    if collate is data.default_collate:
+        return _are_same(wanted, rows.batch(torch.stack(images()), torch.tensor(labels)))
     with kept_random_states():
         try:
-            found = collate([rows.sample(image, int(read.columns[label][number])) for number, image in enumerate(images)])
+            found = collate([rows.sample(*one) for one in zip(images(), labels or [0] * count)])
         except Exception:
             return False
     return _are_same(wanted, found)

@@ -101,17 +101,20 @@ def _variable(where):
     return None
 
 
+_turns = 2  # in which both loaders are measured: a machine may have more to do in one than in the other
+
+
 def _measure(ours, loader, number):
-    rank = os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))
-    if int(os.environ.get("WORLD_SIZE", "1") or 1) > 1 and rank == "0":
-        # All ranks begin here, so that this waits a moment for one of them, as for its pixels alone.
-        _apart(None, "unmeasured", number, lambda: _compare(ours, number))
+    ranks, rank = os.environ.get("WORLD_SIZE", "1"), os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))
     why = _sweep_obstacle(loader)
-    why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(ours, loader, number))
+    if not why or (int(ranks or 1) > 1 and rank == "0"):  # all ranks begin here, so that this waits a moment for one of them
+        why = _apart(None, "unmeasured", number, lambda: _compare(ours, number)) or why
+    for _ in range(_turns):
+        why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(loader, number))
+        if not why:
+            _measure_ours(ours, number)
     if why:
         _send("unmeasured", loader=number, why=why)
-    else:
-        _measure_ours(ours, number)
 
 
 def _compare(ours, number):
@@ -122,10 +125,9 @@ def _compare(ours, number):
           samples=found.samples, left_out=found.left_out)  # fmt: skip
 
 
-def _measure_theirs(ours, loader, number):
-    """There, too: the same, and what the script's loader supplies alone."""
-    _compare(ours, number)
-    seconds = float(_settings["seconds"])
+def _measure_theirs(loader, number):
+    """In another: what the script's loader supplies alone."""
+    seconds = float(_settings["seconds"]) / _turns
     _be_child(number, 120 + 10 * seconds)
     _counts["sweep"] = workers = loader.num_workers
     _say_supply("before", number, os.getppid(), _pace_of(_again_loader(loader, workers), max(1, workers), seconds))
@@ -133,9 +135,9 @@ def _measure_theirs(ours, loader, number):
 
 def _measure_ours(ours, number):
     """Here: a fork could start no threads where this process has some."""
-    state = ours.state_dict()
+    state, seconds = ours.state_dict(), float(_settings["seconds"]) / _turns
     with sys.modules["feedrate._like"].kept_random_states():
-        _say_supply("after", number, os.getpid(), _pace_of(_epochs_of(ours), 1, float(_settings["seconds"])))
+        _say_supply("after", number, os.getpid(), _pace_of(_epochs_of(ours), 1, seconds))
     ours.close()
     ours.load_state_dict(state)
 

@@ -11,6 +11,13 @@ struct Cases : Functions... {
   using Functions::operator()...;
 };
 
+/// The two loaders are measured in turns.
+void add_turn(std::optional<Supplied>& sum, const Supplied& turn) {
+  if (!sum) sum = Supplied{.swapped = turn.swapped};
+  sum->batches += turn.batches;
+  sum->time += turn.time;
+}
+
 }  // namespace
 
 void Work::add_parts(const BatchMade& batch) {
@@ -112,7 +119,7 @@ void Seen::add(const ProbeEvent& event) {
             [&](const PixelsDiffer& what) { loader_of(event).swap.pixels = what; },
             [&](const Supplied& what) {
               SwapSeen& swap = loader_of(event).swap;
-              if (what.time > 0) (what.swapped ? swap.after : swap.before) = what;
+              if (what.time > 0) add_turn(what.swapped ? swap.after : swap.before, what);
             },
             [&](const SwapUnmeasured& what) { loader_of(event).swap.unmeasured = what.why; },
             [&](const Trouble& what) { troubles.push_back(what.what); }},

@@ -216,8 +216,8 @@ Do so only where it may run several times: it writes what it writes.
 
 With --swap, the script's DataLoaders are left aside where Feedrate can yield the same batches:
 of torchvision's ImageFolder, CIFAR and MNIST, timm's ImageDataset and Hugging Face's datasets,
-under transforms that are parts of recipes. Both are then measured alone in that pause, and their
-pixels compared; where ranks train together, only the pixels are. Of loaders that are made alike,
+under transforms that are parts of recipes. Both are then measured alone in that pause, in turns, and
+their pixels compared; where ranks train together, only the pixels are. Of loaders that are made alike,
 as one for each validation, the first is measured. What cannot be replaced stays, with the reason.
 The script needs the package feedrate.
 

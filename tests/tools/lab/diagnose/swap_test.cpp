@@ -55,6 +55,17 @@ TEST(UnitDiagnoseSwap, shows_what_the_scripts_own_loader_supplied) {
   EXPECT_EQ(text.find("  now"), std::string::npos) << text;
 }
 
+TEST(UnitDiagnoseSwap, is_measured_in_turns) {
+  Seen seen = MadeLoop{}.seen();
+  for (const bool swapped : {false, true, false, true}) {
+    seen.add({1, 1, Supplied{.swapped = swapped, .batches = swapped ? 40U : 10U, .time = 0.5}});
+  }
+  const SwapSeen& swap = seen.loaders.begin()->second.swap;
+  EXPECT_EQ(swap.before->batches, 20U);
+  EXPECT_EQ(swap.after->batches, 80U);
+  EXPECT_EQ(swap.after->time, 1.0);
+}
+
 TEST(UnitDiagnoseSwap, tells_what_both_supply_and_how_their_pixels_differ) {
   Seen seen = MadeLoop{}.seen();
   for (

@@ -311,6 +311,19 @@ class InteropDiagnose(unittest.TestCase):
             self.assertAlmostEqual(train["delivered"] * outside / 800, 1, delta=0.1)
             self.assertAlmostEqual(train["other_loops_seconds"] / inside, 1, delta=0.1)
 
+    def test_a_loader_that_is_made_anew_in_each_epoch_is_one_loop(self):
+        with tempfile.TemporaryDirectory() as directory:
+            script = pathlib.Path(directory) / "anew.py"
+            script.write_text("import time\nfrom torch.utils.data import DataLoader\nfor _ in range(12):\n"
+                              "    for _ in DataLoader(range(24), 4, num_workers=1, persistent_workers=True):\n"
+                              "        time.sleep(0.001)\n")  # fmt: skip
+            found = diagnosed(sys.executable, script)
+            self.assertEqual([loop["steps"] for loop in found["loops"]], [72])
+            self.assertEqual(found["causes"][0]["cause"], "workers-restarted")
+            self.assertIn("make it once", found["causes"][0]["change"])
+            again = diagnosed(sys.executable, script, options=("--no-sweep", "--restart", "40"))["restarts"]
+            self.assertTrue(all(one["delivered"] for one in again), again)
+
     def test_another_format_is_advised_against(self):
         causes = diagnosed(sys.executable, HERE / "planted.py", "your-code")["causes"]
         self.assertIn("format", [one["cause"] for one in causes])

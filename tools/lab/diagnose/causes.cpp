@@ -67,6 +67,11 @@ std::optional<Cause> starts(const Case& of) {
   const double gain = loop.time / std::max(0.01 * loop.time, loop.time - std::max(0.0, saved));
   const std::string start = duration_text(loop.starts / epochs);
   if (gain < worth_it) return {};
+  // A new loader has new workers, whatever it is told.
+  const bool keeps = loop.made.persistent && loop.times_made == 1;
+  const std::string keep = loop.times_made == 1
+                               ? "persistent_workers=True"
+                               : "make it once, before the epochs, with persistent_workers=True";
   if (loop.made.start != "fork" && loop.imports >= seconds_of_import) {
     return Cause{
         .kind = CauseKind::slow_spawn,
@@ -75,19 +80,18 @@ std::optional<Cause> starts(const Case& of) {
                             loop.made.start, duration_text(loop.imports), start),
         .gain = gain,
         .where = loop.made.where,
-        .change = loop.made.persistent
-                      ? "put the dataset into a module that imports little"
-                      : "persistent_workers=True, and the dataset in a module that imports "
-                        "little"};
+        .change = (keeps ? std::string() : keep + ", and ") +
+                  (keeps ? "put the dataset into" : "the dataset in") +
+                  " a module that imports little"};
   }
-  if (loop.made.persistent) return {};
+  if (keeps) return {};
   return Cause{.kind = CauseKind::workers_restarted,
                .what = fmt::format("{} start anew in each epoch, which then waits {} for its first "
                                    "batch.",
                                    workers_text(loop.made.workers), start),
                .gain = gain,
                .where = loop.made.where,
-               .change = "persistent_workers=True"};
+               .change = keep};
 }
 
 std::optional<Cause> pinning(const Case& of) {

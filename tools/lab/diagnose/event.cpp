@@ -112,7 +112,8 @@ LoaderMade loader_of(const Members& of) {
           .pin = of.flag("pin"),
           .own_collate = of.flag("own_collate"),
           .iterable = of.flag("iterable"),
-          .wrapped = of.flag("wrapped")};
+          .wrapped = of.flag("wrapped"),
+          .when = of.time("made")};
 }
 
 std::uint64_t count(double number) {

@@ -31,6 +31,9 @@ struct LoaderMade {
   double samples = 0;  // in a batch, the mean of an epoch; 0: not known
   std::uint64_t workers = 0;
   bool persistent = false, pin = false, own_collate = false, iterable = false, wrapped = false;
+  double when = 0;
+
+  bool operator==(const LoaderMade&) const = default;
 };
 struct EpochBegun {
   double begin = 0, end = 0;  // of iter(loader)

@@ -8,11 +8,6 @@ namespace feedrate::tools {
 
 namespace {
 
-double known_end(const Epoch& epoch) {
-  if (epoch.ended) return *epoch.ended;
-  return epoch.steps.empty() ? epoch.begun.end : epoch.steps.back().end;
-}
-
 /// Of an epoch that was left, nobody knows when: about a step after its last batch.
 double likely_end(const Epoch& epoch) {
   if (epoch.ended) return *epoch.ended;
@@ -20,7 +15,7 @@ double likely_end(const Epoch& epoch) {
   for (std::size_t i = 1; i < epoch.steps.size(); ++i) {
     steps.push_back(epoch.steps[i].begin - epoch.steps[i - 1].end);
   }
-  return known_end(epoch) + (steps.empty() ? 0 : formats::median(std::move(steps)));
+  return epoch.known_end() + (steps.empty() ? 0 : formats::median(std::move(steps)));
 }
 
 double length_of(const std::vector<Paused>& times) {
@@ -62,7 +57,7 @@ OtherLoops::OtherLoops(const Seen& seen) : seen_(seen) {
   for (const auto& [key, loader] : seen.loaders) {
     for (const Epoch& epoch : loader.epochs) {
       all_[key.first].push_back({.begin = epoch.begun.begin,
-                                 .known = known_end(epoch),
+                                 .known = epoch.known_end(),
                                  .end = likely_end(epoch),
                                  .loader = &loader,
                                  .thread = epoch.begun.thread,

@@ -173,6 +173,7 @@ Loop loop_of(const LoaderSeen& seen, const LeftOut& left_out) {
   Loop loop{.made = seen.made, .rank = seen.rank, .steps = seen.steps};
   loop.others = left_out.others;
   loop.epochs = seen.epochs.size();
+  loop.times_made = seen.times_made;
   loop.swap = seen.swap;
   loop.swept = seen.sweep.points;
   loop.alone = alone_of(seen.sweep);

@@ -58,6 +58,7 @@ struct Loop {
   double imports = 0;          // of a worker before it works, but for torch's; in the middle
   double others = 0;  // in loops over other loaders inside its steps, which are not in `time`
   std::uint64_t epochs = 0;
+  std::uint64_t times_made = 1;  // its loader
   Service service{};
   std::vector<Swept> swept{};  // in its pause
   Service alone{};             // of one worker there, or of as many as there were

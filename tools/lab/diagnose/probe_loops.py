@@ -20,8 +20,13 @@ class _Loop(_Rows):
         _counts["loaders"] += 1
         self.number, self.since = _counts["loaders"], _now()
         self.where, self.is_made_there = _caller()
+        self.made, self.steps = self.since, 0
         _Rows.__init__(self, '{"event":"steps","pid":%d,"loader":%d' % (os.getpid(), self.number))
-        self.steps = self.last = self.planned = 0
+        self.last = self.planned = 0
+        earlier = _places.get(self.where)
+        if earlier is not None:  # a loader that is made anew in each epoch is one loop
+            self.since, self.steps = earlier.since, earlier.steps
+        _places[self.where] = self
         self.described, self.ours, self.last_step = False, (), 0
         self.maker = _Maker('"loader":%d' % self.number) if workers == 0 else None
 
@@ -99,6 +104,7 @@ def _end_at_once():
     os._exit(0)
 
 
+_places = {}  # where loaders are made: the last loop over one of them
 _loops = {}  # of loaders, by their ids; not in the loader, which may be copied or pickled
 
 
@@ -128,7 +134,7 @@ def _describe(loader, loop):
     except Exception:
         length = None
     _send(
-        "loader", loader=loop.number, where=loop.where, dataset=type(dataset).__name__,
+        "loader", loader=loop.number, where=loop.where, made=loop.made, dataset=type(dataset).__name__,
         length=length, batch=loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
         samples=_mean_batch(loader), workers=loader.num_workers,
         persistent=bool(loader.persistent_workers), pin=bool(loader.pin_memory),
@@ -229,7 +235,8 @@ class wrap:
         self._iterable = iterable
         self._loop = _Loop()
         self._loop.described = None  # by the shape of what it yields
-        _send("loader", loader=self._loop.number, where=self._loop.where, dataset=type(iterable).__name__, wrapped=True)
+        _send("loader", loader=self._loop.number, where=self._loop.where, made=self._loop.made, wrapped=True,
+              dataset=type(iterable).__name__)  # fmt: skip
 
     def __iter__(self):
         begin = _now()

@@ -1,6 +1,7 @@
 #include "tools/lab/diagnose/seen.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace feedrate::tools {
 
@@ -62,6 +63,11 @@ void Work::settle() {
   }
   firsts.clear();
   std::ranges::sort(batches, {}, &BatchMade::begin);
+}
+
+double Epoch::known_end() const {
+  if (ended) return *ended;
+  return steps.empty() ? begun.end : steps.back().end;
 }
 
 LoaderSeen& Seen::loader_of(const ProbeEvent& event) {
@@ -126,6 +132,31 @@ void Seen::add(const ProbeEvent& event) {
       event.what);
 }
 
+void Seen::join_those_made_anew() {
+  std::map<std::pair<std::uint64_t, std::string>, LoaderSeen*> last;  // by process and place
+  for (auto one = loaders.begin(); one != loaders.end();) {
+    LoaderSeen& loader = one->second;
+    LoaderSeen*& before = last[{one->first.first, loader.made.where}];
+    LoaderMade like = loader.made;
+    if (before != nullptr) like.when = before->made.when;
+    const bool anew = before != nullptr && like == before->made && loader.made.when > 0 &&
+                      !before->epochs.empty() &&
+                      before->epochs.back().known_end() <= loader.made.when && !loader.swap.made &&
+                      !before->swap.made;
+    if (!anew) {
+      before = &loader;
+      ++one;
+      continue;
+    }
+    before->epochs.insert(before->epochs.end(), std::make_move_iterator(loader.epochs.begin()),
+                          std::make_move_iterator(loader.epochs.end()));
+    before->steps += loader.steps;
+    before->times_made += 1;
+    before->work.add(loader.work);
+    one = loaders.erase(one);
+  }
+}
+
 void Seen::finish() {
   const auto iterator_of = [&](const Worker& worker) -> const Iterator* {
     const auto found = iterators_.find(worker);
@@ -149,6 +180,7 @@ void Seen::finish() {
     Epoch& epoch = *std::prev(after);
     epoch.imports.push_back(worker.begin - worker.torch - epoch.begun.begin);
   }
+  join_those_made_anew();
   for (auto& [key, loader] : loaders) {
     if (const auto rank = ranks_.find(key.first); rank != ranks_.end()) loader.rank = rank->second;
     loader.work.settle();

@@ -38,6 +38,9 @@ struct Epoch {
   std::optional<double> ended;
   std::vector<double>
       imports;  // of each worker: from iter() until it worked, but for torch's import
+
+  /// Until then it went on: a script may have left it.
+  double known_end() const;
 };
 
 /// What was said about a loader while its loop paused.
@@ -55,13 +58,14 @@ struct SwapSeen {
   std::string unmeasured;
 };
 
-/// A loader of one process.
+/// A loader of one process, or several that were made in the same way, each after the last one's loop.
 struct LoaderSeen {
   std::uint64_t process = 0;
   std::optional<std::uint32_t> rank;
   LoaderMade made;
   std::vector<Epoch> epochs;
   std::uint64_t steps = 0;  // in all, kept or not
+  std::uint64_t times_made = 1;
   Work work;
   SweepSeen sweep;
   SwapSeen swap;
@@ -93,6 +97,7 @@ class Seen {
     std::optional<std::uint64_t> sweep;
   };
   LoaderSeen& loader_of(const ProbeEvent& event);
+  void join_those_made_anew();
 
   std::map<std::uint64_t, std::uint32_t> ranks_;
   using Worker = std::pair<std::uint64_t, std::uint64_t>;  // its parent's process and its own

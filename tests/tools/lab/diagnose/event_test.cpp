@@ -68,6 +68,39 @@ TEST(UnitDiagnoseEvent, batches_are_of_the_loader_whose_worker_made_them) {
   EXPECT_DOUBLE_EQ(service_of(seen.loaders.at({6, 2}).work).wall, 2);
 }
 
+TEST(UnitDiagnoseEvent, loaders_that_are_made_anew_in_each_epoch_are_one) {
+  const auto loaders = [](std::vector<std::string> made) {
+    Seen seen;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const std::string head = R"(,"pid":6,"loader":)" + std::to_string(i + 1) + ",";
+      const std::string second = std::to_string(i + 1), begin = second + "000000000";
+      seen.add(read_event(R"({"event":"loader")" + head + made[i] + "}"));
+      seen.add(read_event(R"({"event":"epoch")" + head + R"("begin":)" + begin + R"(,"end":)" +
+                          begin + "}"));
+      seen.add(
+          read_event(R"({"event":"steps")" + head + R"("light":[)" + begin + "," + begin + "]}"));
+      seen.add(read_event(R"({"event":"end")" + head + R"("begin":)" + std::to_string(i) +
+                          "500000000}"));
+    }
+    seen.finish();
+    return seen.loaders;
+  };
+  const auto one = loaders({R"("where":"a:1","workers":2,"made":1)",
+                            R"("where":"a:1","workers":2,"made":1600000000)",
+                            R"("where":"a:1","workers":2,"made":2700000000)"});
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one.begin()->second.epochs.size(), 3U);
+  EXPECT_EQ(one.begin()->second.steps, 3U);
+  EXPECT_EQ(one.begin()->second.times_made, 3U);
+  EXPECT_EQ(loaders({R"("where":"a:1","made":1)", R"("where":"a:1","made":2)"}).size(), 2U)
+      << "both were there from the beginning";
+  EXPECT_EQ(loaders({R"("where":"a:1","made":1)", R"("where":"a:2","made":1600000000)"}).size(),
+            2U);
+  EXPECT_EQ(loaders({R"("where":"a:1","made":1)", R"("where":"a:1","workers":1,"made":1600000000)"})
+                .size(),
+            2U);
+}
+
 TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {
   const ProbeEvent event = read_event(
       R"({"event":"batch","pid":7,"samples":4,"spans":{"a":[1,2],"b":[2000000000,1000000000,3]},"read":[1]})");

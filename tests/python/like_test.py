@@ -1,11 +1,8 @@
 """`feedrate.torch.like` beside the DataLoaders that it is like, and what it refuses."""
 
 import importlib.util
-import os
 import pathlib
 import random
-import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -223,37 +220,6 @@ class InteropLike(unittest.TestCase):
         ours.load_state_dict(state)
         self.assertTrue(all(map(torch.equal, rest, (images for images, _ in ours))))
 
-    def test_data_in_a_recordio(self):
-        with tempfile.TemporaryDirectory() as directory:
-            out = pathlib.Path(directory) / "made"
-            theirs = DataLoader(self.folder(v1.Resize(36), v1.CenterCrop(32), *tensors()), batch_size=7)
-            for _ in range(2):  # the second time, it is there
-                ours = like(theirs, directory=out)
-                self.assertEqual(ours.dataset.info["format"], "recordio")
-                self.expect_same(theirs, ours)
-            (self.root / "class0" / "0.jpg").rename(self.root / "class1" / "0.jpg")
-            try:
-                moved = DataLoader(self.folder(v1.Resize(36), v1.CenterCrop(32), *tensors()), batch_size=7)
-                with self.assertRaisesRegex(ValueError, "no conversion of"):
-                    like(moved, directory=out)
-            finally:
-                (self.root / "class1" / "0.jpg").rename(self.root / "class0" / "0.jpg")
-
-    def test_one_rank_converts_and_the_others_wait(self):
-        with tempfile.TemporaryDirectory() as directory:
-            code = (
-                "import sys, feedrate.torch\nfrom torch.utils.data import DataLoader\n"
-                "from torchvision import datasets, transforms\n"
-                "data = datasets.ImageFolder(sys.argv[1], transforms.Compose([transforms.RandomResizedCrop(8), "
-                "transforms.ToTensor()]))\n"
-                "ours = feedrate.torch.like(DataLoader(data, 8), directory=sys.argv[2] + '/made')\n"
-                "print(ours.dataset.info['format'], sum(len(labels) for _, labels in ours))"
-            )
-            words = [sys.executable, "-c", code, str(self.root), directory]
-            ranks = [{**os.environ, "RANK": rank, "WORLD_SIZE": "2"} for rank in "01"]
-            both = [subprocess.Popen(words, env=one, stdout=subprocess.PIPE, text=True) for one in ranks]
-            self.assertEqual([one.communicate()[0].split() for one in both], [["recordio", "30"]] * 2)
-
     def test_erases_with_the_pixels_that_become_the_numbers(self):
         """Behind Normalize, as torchvision's references have it, 0 is the mean's colour."""
         mean, deviation = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -302,13 +268,32 @@ class InteropLike(unittest.TestCase):
             with self.subTest(words=words):
                 self.refuses(DataLoader(self.folder(*transforms), batch_size=4), words)
 
+    def test_leaves_random_states_that_samplers_draw_of(self):
+        class Drawn:
+            def __iter__(self):
+                return iter([torch.randperm(30).tolist()])
+
+        before = torch.get_rng_state()
+        like(DataLoader(self.folder(v1.RandomResizedCrop(16), *tensors()), batch_sampler=Drawn()))
+        self.assertTrue(torch.equal(before, torch.get_rng_state()))
+
     def test_says_which_dataset_it_does_not_know(self):
         class Own(torchvision.datasets.ImageFolder):
             def __getitem__(self, index):
                 return super().__getitem__(index)
 
+        class Batches(torchvision.datasets.ImageFolder):
+            def __getitems__(self, indices):
+                return [self[0] for _ in indices]
+
+        class Shorter(DataLoader):
+            def __iter__(self):
+                yield next(super().__iter__())
+
         transform = v1.Compose([v1.RandomResizedCrop(32), *tensors()])
-        self.refuses(DataLoader(Own(self.root, transform)), "Own is no ImageFolder, CIFAR or MNIST")
+        for kind in Own, Batches:
+            self.refuses(DataLoader(kind(self.root, transform)), f"{kind.__name__} is no ImageFolder, CIFAR or MNIST")
+        self.refuses(Shorter(self.folder(transform)), "Shorter is a DataLoader that changes what it yields")
         self.refuses(DataLoader(torch.arange(5)), "Tensor is no ImageFolder", "no Dataset of Hugging Face")
         folder = torchvision.datasets.ImageFolder
         self.refuses(DataLoader(folder(self.root, transform, target_transform=str)), "target_transform")

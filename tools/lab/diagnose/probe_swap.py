@@ -12,7 +12,7 @@ def _feedrate():
         sys.path.append(place)
         import feedrate.torch
     sys.modules["feedrate._like_found"].temporary = _place  # which goes when the command ends, however it does
-    return sys.modules["feedrate.torch"]
+    return sys.modules["feedrate._like"]
 
 
 def _ours_for(loader, loop):
@@ -29,9 +29,8 @@ def _ours_for(loader, loop):
 def _swap(loader, loop):
     number, begin = loop.number, _now()
     try:
-        theirs = _feedrate()
-        with sys.modules["feedrate._like"].kept_random_states():  # of a loader that is left after its sampler was asked
-            ours = theirs.like(loader, threads=_given("threads"), directory=_directory(loader))
+        made = _feedrate()
+        ours = made.loader_like(made.likeness_of(loader, _given("threads"), _directory(loader), is_inner=True))
         name = _variable(loop.where) if loop.is_made_there else None
         _send("swapped", loader=number, notes=ours._likeness.notes, name=name,
               data=str(ours._likeness.found.source.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
@@ -48,8 +47,7 @@ def _swap(loader, loop):
 def _reason(error):
     """Of what is raised with a text for people, the text in a line; otherwise its type, too."""
     written = isinstance(error, (ValueError, ImportError)) or type(error).__module__.startswith("feedrate.")
-    said = " ".join(str(error).splitlines()) if written else repr(error)
-    return said.partition("nothing like this loader: ")[2] or said
+    return " ".join(str(error).splitlines()) if written else repr(error)
 
 
 def _given(name):

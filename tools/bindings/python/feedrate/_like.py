@@ -26,11 +26,16 @@ class Likeness(NamedTuple):
     notes: list[str]  # sentences: what is otherwise
 
 
-def likeness_of(theirs: Any, threads: int | None, directory: str | os.PathLike[str] | None) -> Likeness:
-    """Raises Unlike, whose text is every reason that was found."""
+def likeness_of(
+    theirs: Any, threads: int | None, directory: str | os.PathLike[str] | None, is_inner: bool = False
+) -> Likeness:
+    """Raises Unlike, whose text is every reason that was found. `is_inner`: a derived class goes on with what its
+    DataLoader yields."""
     if not isinstance(theirs, data.DataLoader):
         raise TypeError(f"loader: expected a torch.utils.data.DataLoader, found {theirs!r}")
     reasons: list[str] = []
+    if not is_inner and type(theirs).__iter__ is not data.DataLoader.__iter__:
+        reasons.append(f"{type(theirs).__name__} is a DataLoader that changes what it yields: give the one it was made of")
     place = None if directory is None else os.fspath(directory)
     found = _unless(reasons, lambda: found_in(theirs.dataset, theirs.collate_fn, place))
     plan: Plan | None = None
@@ -121,7 +126,8 @@ def loader_like(likeness: Likeness) -> DataLoader[Any]:
     dataset: Any = likeness.found.source.dataset
     if likeness.found.source.within is not None:
         dataset = data.Subset(dataset, likeness.found.source.within)
-    made: DataLoader[Any] = DataLoader(dataset, **likeness.options)
+    with kept_random_states():  # of which a sampler may draw
+        made: DataLoader[Any] = DataLoader(dataset, **likeness.options)
     made._likeness = likeness
     return made
 

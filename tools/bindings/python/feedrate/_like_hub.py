@@ -124,6 +124,7 @@ def _of_function(table: Any, column: str, mode: str | None, some: list[int]) -> 
     plain = table.with_format(None)
     with kept_random_states():
         first, labels = _called_with_all_rows(function, table, column)
+        _, again = _called_with_all_rows(function, table, column)  # with other random numbers
         converts = _is_converted(function, table, column)
         with watched() as calls:
             seen = seen_in(_rows_at(table, some), calls, len(some))
@@ -134,7 +135,7 @@ def _of_function(table: Any, column: str, mode: str | None, some: list[int]) -> 
         if not _are_equal(picture, expected.convert("RGB") if converts else expected):
             raise Unlike("the Dataset's transform changes images before its Compose")
     for name, values in labels.items():
-        if [values[index] for index in some] != seen.columns.get(name):
+        if values != again.get(name) or [values[index] for index in some] != seen.columns.get(name):
             raise Unlike(f"the Dataset's transform makes other values of the column {name} each time")
     # Columns that the function is not given come from the table.
     labels |= _stored_labels(table, [name for name in seen.columns if name not in first.columns])
@@ -226,7 +227,7 @@ def _rows_of(read: _Table, collate: Any) -> Rows:
 
 def _is_enough(rows: Rows, read: _Table, collate: Any) -> bool:
     """Whether the collate function makes the same of rows that have nothing but images and labels."""
-    count = min(2, len(read.columns[read.image]))
+    count = len(read.columns[read.image])
 
     def images() -> list[torch.Tensor]:  # new ones, since it may change them
         return [mark(number).to(torch.uint8) if read.tensors else mark(number) for number in range(count)]
@@ -239,7 +240,7 @@ def _is_enough(rows: Rows, read: _Table, collate: Any) -> bool:
         try:
             wanted = collate(whole)
         except Exception as error:
-            raise Unlike(f"its collate_fn does not take two rows of small images: {error!r}") from None
+            raise Unlike(f"its collate_fn does not take rows of small images: {error!r}") from None
     if collate is data.default_collate:
         return _are_same(wanted, rows.batch(torch.stack(images()), torch.tensor(labels)))
     with kept_random_states():
@@ -261,4 +262,6 @@ def _are_same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_are_same, one, other))
     if hasattr(one, "tobytes"):
         return bool(one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes())
+    if hasattr(one, "__dict__"):
+        return _are_same(vars(one), vars(other))
     return bool(one == other)

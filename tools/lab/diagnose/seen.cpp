@@ -76,7 +76,17 @@ LoaderSeen& Seen::loader_of(const ProbeEvent& event) {
   return loader;
 }
 
-void Seen::add(const ProbeEvent& event) {
+std::uint64_t Seen::run_of(std::uint64_t process) const {
+  const auto found = runs_.find(process);
+  return process + (found == runs_.end() ? 0 : found->second << 32);
+}
+
+void Seen::add(ProbeEvent event) {
+  const std::uint64_t number = event.process;
+  if (std::holds_alternative<ProcessSeen>(event.what) && !processes.insert(number).second) {
+    ++runs_[number];
+  }
+  event.process = run_of(number);
   const auto last_epoch = [&]() -> Epoch* {
     LoaderSeen& loader = loader_of(event);
     return loader.epochs.empty() ? nullptr : &loader.epochs.back();
@@ -85,7 +95,6 @@ void Seen::add(const ProbeEvent& event) {
       Cases{[](std::monostate) {},
             [&](const PythonStarted& what) { pythons.push_back(what); },
             [&](const ProcessSeen& what) {
-              processes.insert(event.process);
               if (what.rank) ranks_[event.process] = *what.rank;
             },
             [&](const TorchSeen& what) { torch = what.version; },
@@ -98,11 +107,11 @@ void Seen::add(const ProbeEvent& event) {
             },
             [&](const IteratorMade& what) {
               for (const std::uint64_t worker : what.workers) {
-                iterators_[{what.parent, worker}] = {{event.process, event.loader}, what.sweep};
+                iterators_[{run_of(what.parent), worker}] = {{event.process, event.loader}, what.sweep};
               }
             },
             [&](const WorkerStarted& what) {
-              started_.push_back({{what.parent, event.process}, what});
+              started_.push_back({{run_of(what.parent), number}, what});
             },
             [&](const std::vector<StepBegun>& what) {
               LoaderSeen& loader = loader_of(event);
@@ -114,7 +123,7 @@ void Seen::add(const ProbeEvent& event) {
             },
             [&](const BatchesMade& what) {
               Work& work = what.parent == 0 ? loader_of(event).work
-                                            : made_by_workers_[{what.parent, event.process}];
+                                            : made_by_workers_[{run_of(what.parent), number}];
               for (const BatchMade& batch : what.batches) work.add(batch);
             },
             [&](const Swept& what) { loader_of(event).sweep.points.push_back(what); },

@@ -77,7 +77,7 @@ class Seen {
   /// as a million.
   static constexpr std::size_t max_kept = 50000;
 
-  void add(const ProbeEvent& event);
+  void add(ProbeEvent event);
   /// Assigns what workers said. Once, when all has been added.
   void finish();
 
@@ -96,9 +96,12 @@ class Seen {
     Key loader;
     std::optional<std::uint64_t> sweep;
   };
+  /// A number for the program that a process runs: os.execv() starts another, and numbers are used again.
+  std::uint64_t run_of(std::uint64_t process) const;
   LoaderSeen& loader_of(const ProbeEvent& event);
   void join_those_made_anew();
 
+  std::map<std::uint64_t, std::uint64_t> runs_;  // of each process, those before the last one
   std::map<std::uint64_t, std::uint32_t> ranks_;
   using Worker = std::pair<std::uint64_t, std::uint64_t>;  // its parent's process and its own
   std::map<Worker, Iterator> iterators_;

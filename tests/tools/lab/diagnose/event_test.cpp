@@ -101,6 +101,22 @@ TEST(UnitDiagnoseEvent, loaders_that_are_made_anew_in_each_epoch_are_one) {
             2U);
 }
 
+TEST(UnitDiagnoseEvent, a_process_that_runs_another_program_has_other_loaders) {
+  Seen seen;
+  for (const char* line :
+       {R"({"event":"hello","pid":6})", R"({"event":"loader","pid":6,"loader":1,"where":"a:1"})",
+        R"({"event":"hello","pid":7})", R"({"event":"hello","pid":6})",
+        R"({"event":"loader","pid":6,"loader":1,"where":"b:1"})",
+        R"({"event":"iterator","pid":6,"loader":1,"workers":[7],"sweep":null})",
+        R"({"event":"batches","pid":7,"parent":6,"full":[[0,4000000000,-1,16,1000000000,0,0]]})"}) {
+    seen.add(read_event(line));
+  }
+  seen.finish();
+  ASSERT_EQ(seen.loaders.size(), 2U);
+  EXPECT_EQ(seen.loaders.begin()->second.made.where, "a:1");
+  EXPECT_DOUBLE_EQ(service_of(seen.loaders.rbegin()->second.work).wall, 4);
+}
+
 TEST(UnitDiagnoseEvent, spans_of_another_shape_are_left_out) {
   const ProbeEvent event = read_event(
       R"({"event":"batch","pid":7,"samples":4,"spans":{"a":[1,2],"b":[2000000000,1000000000,3]},"read":[1]})");

@@ -324,6 +324,13 @@ class InteropDiagnose(unittest.TestCase):
             again = diagnosed(sys.executable, script, options=("--no-sweep", "--restart", "40"))["restarts"]
             self.assertTrue(all(one["delivered"] for one in again), again)
 
+    def test_names_the_line_of_a_script_that_has_no_file(self):
+        script = "import time\nfrom torch.utils.data import DataLoader\nfor _ in DataLoader(range(40)):\n    time.sleep(0.001)"
+        self.assertEqual(diagnosed(sys.executable, "-c", script)["loops"][0]["where"], "<string>:3")
+        done = subprocess.run([program(), "diagnose", "--json", "--", sys.executable, "-"], input=script,
+                              capture_output=True, text=True, timeout=patience)  # fmt: skip
+        self.assertEqual(json.loads(done.stdout)["loops"][0]["where"], "<stdin>:3")
+
     def test_another_format_is_advised_against(self):
         causes = diagnosed(sys.executable, HERE / "planted.py", "your-code")["causes"]
         self.assertIn("format", [one["cause"] for one in causes])

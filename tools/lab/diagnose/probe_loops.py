@@ -2,15 +2,19 @@
 
 def _caller():
     """The line of the user's own code that is being run, and whether it calls the probe itself, through no library."""
-    frame, other, itself = sys._getframe(2), None, True
+    frame, typed, other, itself = sys._getframe(2), None, None, True
     while frame is not None:
-        name = frame.f_code.co_filename
-        if "-packages" not in name and not name.startswith((_library, "<", __file__)):
-            return name + ":" + str(frame.f_lineno), itself
-        itself = itself and name.startswith(__file__)
-        other = other or name + ":" + str(frame.f_lineno)
+        name, line = frame.f_code.co_filename, ":" + str(frame.f_lineno)
+        package = "-packages" in name or name.startswith((_library, "<frozen "))
+        if name == __file__ or package:
+            other = other or (name + line if package else None)
+        elif not name.startswith("<"):
+            return name + line, itself
+        else:  # a script of -c or stdin, or a cell; but files make code of text, too
+            typed = typed or (name + line, itself)
+        itself = itself and not package
         frame = frame.f_back
-    return other, False
+    return typed or (other or "", False)
 
 
 class _Loop(_Rows):

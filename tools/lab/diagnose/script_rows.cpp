@@ -26,8 +26,10 @@ Row row_of_script(const Diagnosis& found, const Environment& environment) {
   const Loop& loop = found.loops.front();
   const LoaderMade& made = loop.made;
   const std::string script = made.where.empty() ? "script" : script_name(made.where);
+  // Many scripts of many folders are called train.py.
+  const std::string file = made.where.substr(0, made.where.rfind(':'));
   const std::string images =
-      join(script, '\n', made.dataset, '\n', made.length ? std::to_string(*made.length) : "");
+      join(file, '\n', made.dataset, '\n', made.length ? std::to_string(*made.length) : "");
   Row row;
   row.tool = torch_tool;
   row.dataset = made.dataset;

@@ -223,7 +223,7 @@ The script needs the package feedrate.
 
 With --out, the measured rates are added to a file of results: 'feedrate report FILE --html PAGE'
 draws images/s over workers and where the time of an image goes. Rows of several runs of one
-script are repeats of one measurement.
+script, in its place, are repeats of one measurement.
 
 The command's output goes where it would; the diagnosis follows on stderr. With --json, it
 goes to stdout, and the command's own stdout to stderr. A loop over anything but a

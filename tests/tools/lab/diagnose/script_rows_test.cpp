@@ -128,6 +128,18 @@ TEST(UnitScriptRows, loaders_before_and_after_a_swap_are_two_curves) {
   EXPECT_EQ(make_report(rows).studies.front().curves.size(), 2U);
 }
 
+TEST(UnitScriptRows, tell_scripts_of_one_name_apart) {
+  Diagnosis one = diagnosed(), other = one, again = one;
+  one.loops.front().made.where = "/a/train.py:31";
+  other.loops.front().made.where = "/b/train.py:31";
+  again.loops.front().made.where = "/a/train.py:40";
+  const auto digest = [](const Diagnosis& found) {
+    return script_rows(found, machine()).front().digest;
+  };
+  EXPECT_NE(digest(one), digest(other));
+  EXPECT_EQ(digest(one), digest(again)) << "a line was added";
+}
+
 TEST(UnitScriptRows, are_none_where_nothing_was_measured) {
   EXPECT_TRUE(script_rows(diagnose(Seen{}, {"python", "train.py"}, 4), machine()).empty());
   const Seen few = MadeLoop{.steps = 3}.seen();

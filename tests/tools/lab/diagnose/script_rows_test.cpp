@@ -97,7 +97,7 @@ TEST(UnitScriptRows, are_drawn_as_those_of_a_bench) {
   const std::string page = report_html(report);
   for (const char* part :
        {"train.py on Set, pytorch, batch 10", "Time of an image", "decode",
-        "diagnosing 3 times would", "What limits train.py on Set", "Use 2 workers<",
+        "diagnosing 3 times would", "What limits train.py on Set", "It ran with 2 workers<",
         "the loop gets", "% of the time. 2 workers made the batches", "A worker is a process",
         ">workers</th>"}) {
     EXPECT_TRUE(has(page, part)) << part;

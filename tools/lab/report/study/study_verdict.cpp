@@ -196,6 +196,13 @@ std::string threads_clause(const StudyVerdict& verdict, unsigned fewest, std::st
   return text;
 }
 
+/// Of a script that ran with one number of workers only, nothing tells which is best but its cause.
+bool is_only_run(const Study& study, const StudyVerdict& verdict, const Curve& curve,
+                 std::size_t candidates) {
+  return study.is_of_script() && candidates == 1 && curve.delivered.size() == 1 &&
+         verdict.limit != Limit::trainer;
+}
+
 StudyVerdict choice(const Candidate& chosen) {
   StudyVerdict verdict;
   verdict.format = chosen.curve->format;
@@ -297,9 +304,11 @@ StudyVerdict judge(const Study& study) {
   verdict.few_rounds = point->repeats.size() < min_rounds;
   const Others others = others_of(study, &Curve::delivered, best, verdict);
   verdict.finding = finding_text(without_stage(found, *point), verdict.other_limits);
-  verdict.answer =
-      threads_clause(verdict, fewest_threads(curve->delivered, *point), worker_of(study, *curve)) +
-      formats_clause(study, verdict, others, all.size());
+  const std::string_view worker = worker_of(study, *curve);
+  verdict.answer = is_only_run(study, verdict, *curve, all.size())
+                       ? fmt::format("It ran with {}", loader_threads(verdict.threads, worker))
+                       : threads_clause(verdict, fewest_threads(curve->delivered, *point), worker) +
+                             formats_clause(study, verdict, others, all.size());
   const bool all_open = all.size() > 1 && verdict.open_formats.size() + 1 == all.size();
   if (verdict.few_rounds) {
     verdict.details = fmt::format(" Fewer than {} rounds tell nothing of the noise; {} would.",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from like_test import picture, tensors, there
 
@@ -17,6 +18,7 @@ if there("torch", "torchvision", "PIL", "numpy"):
     from torch.utils.data import DataLoader
     from torchvision import transforms as v1
 
+    import feedrate
     from feedrate.torch import like
 
 
@@ -53,6 +55,16 @@ class InteropLikeFiles(unittest.TestCase):
         (self.root / "class0" / "0.jpg").rename(self.root / "class1" / "0.jpg")
         with self.assertRaisesRegex(ValueError, "no conversion of"):
             like(self.loader(self.root), directory=out)
+
+    def test_says_that_truncated_images_are_not_loaded(self):
+        (self.root / "class0" / "0.jpg").write_bytes((self.root / "class0" / "0.jpg").read_bytes()[:-99])
+        with unittest.mock.patch("PIL.ImageFile.LOAD_TRUNCATED_IMAGES", True):
+            theirs = self.loader(self.root)
+            ours = like(theirs)
+            self.assertEqual(len(list(theirs)), 5)
+        self.assertIn("Pillow is told to load truncated images", ours._likeness.notes[0])
+        with self.assertRaisesRegex(feedrate.DataError, "0.jpg"):
+            list(ours)
 
     def test_files_that_are_read_otherwise(self):
         deep = self.made("deep", 0, "png")

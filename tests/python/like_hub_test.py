@@ -238,6 +238,19 @@ class InteropHub(unittest.TestCase):
         rare = table([encoded(number) for number in range(8)], rare=[0] * 6 + [1] * 2)
         self.refuses(rare.with_transform(evaluated), "takes more of the columns", collate_fn=both)
 
+    def test_leaves_what_a_transform_keeps(self):
+        kept = {}
+
+        def remembered(rows):
+            for number, image in zip(rows["number"], rows["image"]):
+                if number not in kept:
+                    kept[number] = evaluate(image)
+            return {"x": [kept[number] for number in rows["number"]], "y": rows["label"]}
+
+        data = table([encoded(number) for number in range(8)], number=list(range(8))).with_transform(remembered)
+        self.refuses(data, "keeps images of one call for others")
+        self.assertLess(float((data[0]["x"] - evaluate(self.files()[0]["image"])).abs().max()), 1e-6)
+
     def test_makes_objects_of_rows(self):
         def made(rows):
             return types.SimpleNamespace(x=stacked(rows)["pixel_values"], y=[row["label"] for row in rows])

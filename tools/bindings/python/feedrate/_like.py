@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import torch
@@ -73,6 +74,8 @@ def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> 
     if plan.pixels == "f32":
         given |= {"mean": plan.mean, "deviation": plan.deviation}
     _take_order(theirs, given)
+    if getattr(sys.modules.get("PIL.ImageFile"), "LOAD_TRUNCATED_IMAGES", False):
+        notes.append("Pillow is told to load truncated images; Feedrate raises an error where it meets one")
     if theirs.worker_init_fn is not None:
         notes.append("its worker_init_fn is not called: there are no workers")
     return given

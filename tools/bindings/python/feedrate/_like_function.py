@@ -6,10 +6,12 @@ comes out in one column, that Compose is all that becomes of a picture."""
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import threading
+import weakref
 from collections.abc import Mapping
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
 
@@ -24,7 +26,7 @@ class Calls:
         self.by: list[Any] = []
         self.marks: list[torch.Tensor] = []
 
-    def take(self, compose: Any, picture: Any) -> torch.Tensor:
+    def take(self, compose: Any, picture: Any, call: Callable[[], Any]) -> torch.Tensor:
         self.by.append(compose)
         self.pictures.append(picture)
         self.marks.append(mark(len(self.marks)))
@@ -49,10 +51,36 @@ class Seen(NamedTuple):
 def watched() -> Iterator[Calls]:
     """Within, a Compose that is called by this thread with a picture notes that, and does nothing else."""
     calls = Calls()
+    with _taken_by(calls.take):
+        yield calls
+
+
+def expect_forgets(read: Callable[[], Any]) -> None:
+    """Raises Unlike where a call that is as theirs leaves its picture, or what the Compose made of it, in the hands
+    of the function: of those, a script would find the marks later."""
+    held: list[weakref.ref[Any]] = []
+
+    def take(compose: Any, picture: Any, call: Callable[[], Any]) -> Any:
+        given = call()
+        for one in picture, given:
+            with contextlib.suppress(TypeError):  # of a type that nothing can point to weakly
+                held.append(weakref.ref(one))
+        return given
+
+    with _taken_by(take):
+        read()
+    if any(one() is not None for one in held):
+        gc.collect()
+        if any(one() is not None for one in held):
+            raise Unlike("its transform keeps images of one call for others")
+
+
+@contextlib.contextmanager
+def _taken_by(take: Callable[[Any, Any, Callable[[], Any]], Any]) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for kind, name in _sequences():
-            stack.enter_context(_watched(kind, name, calls))
-        yield calls
+            stack.enter_context(_method_taken_by(kind, name, take))
+        yield
 
 
 def _sequences() -> Iterator[tuple[Any, str]]:
@@ -64,18 +92,18 @@ def _sequences() -> Iterator[tuple[Any, str]]:
 
 
 @contextlib.contextmanager
-def _watched(kind: Any, name: str, calls: Calls) -> Iterator[None]:
+def _method_taken_by(kind: Any, name: str, take: Callable[[Any, Any, Callable[[], Any]], Any]) -> Iterator[None]:
     from PIL import Image
 
     called, thread = vars(kind)[name], threading.get_ident()
 
-    def take(self: Any, *given: Any, **named: Any) -> Any:
+    def method(self: Any, *given: Any, **named: Any) -> Any:
         is_picture = len(given) == 1 and isinstance(given[0], Image.Image)
         if is_picture and is_sequence(self) and threading.get_ident() == thread:
-            return calls.take(self, given[0])
+            return take(self, given[0], lambda: called(self, *given, **named))
         return called(self, *given, **named)
 
-    setattr(kind, name, take)
+    setattr(kind, name, method)
     try:
         yield
     finally:

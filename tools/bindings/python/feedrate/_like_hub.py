@@ -11,7 +11,7 @@ from torch.utils import data
 
 from feedrate._like_files import Files, names_of, placed
 from feedrate._like_found import Found, Rows
-from feedrate._like_function import Seen, are_alike, mark, seen_in, watched
+from feedrate._like_function import Seen, are_alike, expect_forgets, mark, seen_in, watched
 from feedrate._like_transforms import Unlike
 from feedrate._random_states import kept_random_states
 from feedrate._samples import whole_number
@@ -122,7 +122,10 @@ def _stored_labels(table: Any, names: list[str]) -> dict[str, list[int]]:
 def _of_function(table: Any, column: str, mode: str | None, some: list[int]) -> _Table:
     function = table.format["format_kwargs"]["transform"]
     plain = table.with_format(None)
+    if len(table) == 0:
+        raise Unlike("the Dataset is empty")
     with kept_random_states():
+        expect_forgets(lambda: _rows_at(table, [0]))
         first, labels = _called_with_all_rows(function, table, column)
         _, again = _called_with_all_rows(function, table, column)  # with other random numbers
         converts = _is_converted(function, table, column)
@@ -160,8 +163,7 @@ def _called_with_all_rows(function: Callable[..., Any], table: Any, column: str)
         else:
             for name, values in whole.items():
                 labels[name] += values
-    if first is None:
-        raise Unlike("the Dataset is empty")
+    assert first is not None
     return first, labels
 
 

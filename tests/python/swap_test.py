@@ -68,6 +68,11 @@ class InteropSwap(unittest.TestCase):
             self.assertTrue(swapped["swap"]["data"].startswith(directory), swapped["swap"])
             self.assertTrue((pathlib.Path(swapped["swap"]["data"]) / "feedrate.json").exists())
 
+    def test_names_the_file_that_is_where_it_converts_to(self):
+        with tempfile.NamedTemporaryFile() as file:
+            loops = self.loops("--no-sweep", "--convert", file.name)
+            self.assertTrue(any(file.name in loop["swap"]["left"] for loop in loops), loops)
+
     @unittest.skipUnless(there("datasets"), "there are no datasets of Hugging Face")
     def test_a_table_is_copied_where_nothing_is_left(self):
         done = self.run_swapped("--json", "--seconds", "0.1", script="hub.py")

@@ -46,7 +46,7 @@ def _swap(loader, loop):
 
 def _reason(error):
     """Of what is raised with a text for people, the text in a line; otherwise its type, too."""
-    written = isinstance(error, (ValueError, ImportError)) or type(error).__module__.startswith("feedrate.")
+    written = isinstance(error, (ValueError, ImportError, OSError)) or type(error).__module__.startswith("feedrate.")
     return " ".join(str(error).splitlines()) if written else repr(error)
 
 

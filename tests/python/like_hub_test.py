@@ -287,6 +287,7 @@ class InteropHub(unittest.TestCase):
         self.refuses(by(lambda image: evaluate(image.rotate(90))), "changes images before its Compose")
         self.refuses(by(lambda image: 2 * evaluate(image)), "what its Compose gives is not what its transform returns")
         self.refuses(by(lambda image: evaluate(image) + evaluate(image)), "calls a Compose 48 times for 24 images")
+        self.refuses(by(lambda image: evaluate(image).clamp_(-1, 1)), "what its Compose gives is not what")
         self.refuses(by(v1.functional.to_tensor), "calls no Compose with an image")
         self.refuses(by(lambda image: (train if random.random() < 0.5 else evaluate)(image)), "calls several Composes")
         self.refuses(by(lambda image: (train if image.width < 9 else evaluate)(image)), "calls several Composes")

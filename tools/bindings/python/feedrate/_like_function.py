@@ -128,9 +128,12 @@ def seen_in(columns: Any, calls: Calls, count: int) -> Seen:
 
 
 def _are_marks(values: Any, marks: list[torch.Tensor]) -> bool:
+    as_made = [mark(number) for number in range(len(marks))]
     if isinstance(values, torch.Tensor):
-        return bool(marks) and values.dtype == marks[0].dtype and torch.equal(values, torch.stack(marks))
-    return len(values) == len(marks) and all(value is mark for value, mark in zip(values, marks))
+        return bool(marks) and values.dtype == marks[0].dtype and torch.equal(values, torch.stack(as_made))
+    if len(values) != len(marks) or any(value is not one for value, one in zip(values, marks)):
+        return False
+    return all(map(torch.equal, marks, as_made))  # or the function has changed them in place
 
 
 def are_alike(one: Any, other: Any) -> bool:

@@ -292,6 +292,13 @@ class InteropHub(unittest.TestCase):
         self.refuses(by(lambda image: (train if random.random() < 0.5 else evaluate)(image)), "calls several Composes")
         self.refuses(by(lambda image: (train if image.width < 9 else evaluate)(image)), "calls several Composes")
         self.refuses(by(lambda image: evaluate(v1.functional.hflip(image))), "changes images before its Compose")
+
+        def dotted(image):
+            if image.width == 4:  # of no real image
+                image.putpixel((1, 1), (0, 0, 0))
+            return evaluate(image)
+
+        self.refuses(by(dotted), "changes images before its Compose")
         self.refuses(by(v1.Compose([v1.GaussianBlur(3), *tensors()])), "GaussianBlur is no part of recipes")
         self.refuses(self.files(), "the Dataset has no transform that makes tensors of images")
         self.refuses(self.files().with_format("numpy"), "the format numpy")

@@ -150,9 +150,9 @@ def _called_with_all_rows(function: Callable[..., Any], table: Any, column: str)
     first, labels = None, {}
     for begin in range(0, len(table), _CALLED_WITH):
         numbers = range(begin, min(len(table), begin + _CALLED_WITH))
-        given = [_small("RGB", number) for number in range(len(numbers))]
+        given, as_made = ([_small("RGB", number) for number in range(len(numbers))] for _ in range(2))
         seen = _call(function, table, column, numbers, given)
-        if not all(map(_are_equal, seen.pictures, given)):
+        if not all(map(_are_equal, seen.pictures, as_made)):  # the function may have changed those given in place
             raise Unlike("the Dataset's transform changes images before its Compose")
         made = {name: _whole(values) for name, values in seen.columns.items() if name != seen.image}
         whole = {name: values for name, values in made.items() if values is not None}

@@ -74,10 +74,11 @@ class InteropSwap(unittest.TestCase):
             self.assertTrue(any(file.name in loop["swap"]["left"] for loop in loops), loops)
 
     @unittest.skipUnless(there("datasets"), "there are no datasets of Hugging Face")
-    def test_a_table_is_copied_where_nothing_is_left(self):
+    def test_a_table_is_copied_once_where_nothing_is_left(self):
         done = self.run_swapped("--json", "--seconds", "0.1", script="hub.py")
-        (loop,) = json.loads(done.stdout)["loops"]
-        self.assertIn("[78.0, 78.0]", done.stderr)
+        loop, validation = json.loads(done.stdout)["loops"]
+        self.assertIn("[91.0, 91.0]", done.stderr)
+        self.assertEqual(loop["swap"]["data"], validation["swap"]["data"])
         self.assertLessEqual(loop["swap"]["pixels_largest"], 1.01)
         self.assertIn("feedrate-diagnose-", loop["swap"]["data"])
         self.assertFalse(pathlib.Path(loop["swap"]["data"]).exists())

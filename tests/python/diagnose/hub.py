@@ -26,9 +26,12 @@ def collate(rows):
 
 # No folder holds these labels, so the files are copied.
 table = table.add_column("class", [1 - label for label in table["label"]]).remove_columns("label").rename_column("class", "label")
-loader = DataLoader(table.with_transform(trained), 4, shuffle=True, collate_fn=collate)
+table = table.with_transform(trained)
+loader = DataLoader(table, 4, shuffle=True, collate_fn=collate)
 seen = torch.zeros(2)
 for epoch in range(6):
     for images, labels in loader:
         seen += torch.bincount(labels, minlength=2)
+for images, labels in DataLoader(table, 4, collate_fn=collate):
+    seen += torch.bincount(labels, minlength=2)
 print(seen.tolist())

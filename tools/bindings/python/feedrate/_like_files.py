@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, Iterator
 
-from feedrate import _data
+from feedrate import _data, _like_found
 from feedrate._errors import DataError
 from feedrate._like_found import WHOLE, Found, expect_same_images, found_in_place, made_in, made_once, some_of
 from feedrate._like_transforms import Unlike
@@ -114,7 +114,7 @@ def placed(found: Found, files: Files, labels: list[int], names: list[str] | Non
         if directory is None and files.size > _MOST_COPIED:
             size = f"{files.size / 1e9:.1f} GB"
             raise Unlike(f"the Dataset's {size} would be copied: say where to, by directory= or --convert")
-        ours = made_in(directory, "table", lambda out: _copied(files, labels, names, out))
+        ours = _copy_of(found.source.given, files, labels, names, directory)
         there = found._replace(source=Source(ours, found.source.given, None))
     expect_same_images(there, files.rows)
     return there
@@ -134,6 +134,23 @@ def _in_folder(found: Found, files: Files, labels: list[int], directory: str | N
         return found._replace(source=there.source)
     rows = {index: row for row, index in enumerate(within)}
     return found._replace(source=there.source, load=lambda index: found.load(rows[index]))
+
+
+_kept: dict[int, tuple[Any, _data.Dataset]] = {}
+"""Tables and their copies in `_like_found.temporary`, by the tables' ids."""
+
+
+def _copy_of(
+    table: Any, files: Files, labels: list[int], names: list[str] | None, directory: str | None
+) -> _data.Dataset:
+    """A script may make a loader of one table for each validation: what will be removed at its end is kept till then."""
+    kept = _kept.get(id(table))
+    if directory is None and kept is not None and kept[1].targets == labels:
+        return kept[1]
+    ours = made_in(directory, "table", lambda out: _copied(files, labels, names, out))
+    if directory is None and _like_found.temporary is not None:
+        _kept[id(table)] = table, ours
+    return ours
 
 
 def _copied(files: Files, labels: list[int], names: list[str] | None, out: str) -> _data.Dataset:

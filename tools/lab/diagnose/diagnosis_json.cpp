@@ -123,7 +123,9 @@ void for_each_field(const Loop& loop, const Field& field) {
   field("start_share", loop.time > 0 ? loop.starts / loop.time : 0,
         {"of the time, waiting for the first batch of an epoch", Unit{"share"}, Digits{4}});
   field("other_loops_seconds", loop.others,
-        {"in loops over other loaders, inside its steps; no figure counts them", Unit{"s"}});
+        {"inside its steps, in loops over other loaders or in waiting for their batches; no figure "
+         "counts them",
+         Unit{"s"}});
   field("delivered", loop.delivered(), {"rate of the loop", Unit{"samples/s"}, Digits{1}});
   field("demand", only_if(loop.step > 0, loop.demand()),
         {"rate that it could take: without its waits", Unit{"samples/s"}, Null{"no step was whole"},

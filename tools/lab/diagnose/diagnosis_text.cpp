@@ -84,7 +84,8 @@ std::string slowest_text(const Diagnosis& found, std::size_t columns) {
 /// What of the loop's time no figure is about.
 std::string others_text(const Loop& loop, std::size_t columns) {
   if (loop.others < noticeable * loop.time) return {};
-  return wrapped(fmt::format("Not counted: {} in loops over other loaders, inside its steps.",
+  return wrapped(fmt::format("Not counted: {} inside its steps, in loops over other loaders or in "
+                             "waiting for their batches.",
                              duration_text(loop.others)),
                  0, columns) +
          "\n";

@@ -62,9 +62,14 @@ OtherLoops::OtherLoops(const Seen& seen) : seen_(seen) {
                                  .loader = &loader,
                                  .thread = epoch.begun.thread,
                                  .one_batch = !epoch.ended && epoch.steps.size() < 2});
+      for (const StepBegun& step : epoch.steps) {
+        takes_[key.first].push_back(
+            {step.begin, step.end, epoch.begun.begin, &loader, epoch.begun.thread});
+      }
     }
   }
   for (auto& [process, loops] : all_) std::ranges::sort(loops, {}, &One::begin);
+  for (auto& [process, takes] : takes_) std::ranges::sort(takes, {}, &Take::begin);
 }
 
 LeftOut OtherLoops::left_out_of(const LoaderSeen& loader) const {
@@ -95,6 +100,14 @@ LeftOut OtherLoops::left_out_of(const LoaderSeen& loader) const {
         const bool inside = one->known <= to && one->thread == epoch.begun.thread;
         if (!inside || of_step || one->loader == &loader) continue;
         found.times.push_back({one->begin, std::min(one->end, to)});
+      }
+      const std::vector<Take>& takes = takes_.at(loader.process);
+      auto take = std::ranges::lower_bound(takes, from, {}, &Take::begin);
+      for (; take != takes.end() && take->begin < to; ++take) {
+        const bool beside = take->loader != &loader && take->since < from;
+        if (beside && take->thread == epoch.begun.thread) {
+          found.times.push_back({take->begin, std::min(take->end, to)});
+        }
       }
     }
   }

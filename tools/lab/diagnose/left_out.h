@@ -1,6 +1,7 @@
 #pragma once
-// What is no part of a loop though it happens in its time: the pause for the sweep, and loops over other
-// loaders inside a step, as to validate. Pure functions. Times are seconds.
+// What is no part of a loop though it happens in its time: the pause for the sweep, loops over other loaders
+// inside a step, as to validate, and what a step takes from a loader beside this one, as zip() does. Pure functions.
+// Times are seconds.
 
 #include <cstdint>
 #include <map>
@@ -12,7 +13,7 @@ namespace feedrate::tools {
 
 struct LeftOut {
   std::vector<Paused> times{};  // in order, and apart
-  double others = 0;            // of them, in loops over other loaders
+  double others = 0;  // of them, in loops over other loaders, and in waiting for batches of others
 
   /// How much of from … to.
   double within(double from, double to) const;
@@ -36,8 +37,16 @@ class OtherLoops {
     bool one_batch = false;  // which next(iter(loader)) takes
   };
 
+  struct Take {
+    double begin = 0, end = 0;  // of next()
+    double since = 0;           // when its epoch began
+    const LoaderSeen* loader = nullptr;
+    std::uint64_t thread = 0;
+  };
+
   const Seen& seen_;
-  std::map<std::uint64_t, std::vector<One>> all_;  // by process, as they began
+  std::map<std::uint64_t, std::vector<One>> all_;     // by process, as they began
+  std::map<std::uint64_t, std::vector<Take>> takes_;  // the same
 };
 
 }  // namespace feedrate::tools

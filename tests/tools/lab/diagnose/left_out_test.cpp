@@ -44,8 +44,9 @@ TEST(UnitDiagnoseLoop, a_loop_over_another_loader_is_no_part_of_a_step) {
         loop_of(seen.loaders.at({1, 2}), OtherLoops(seen).left_out_of(seen.loaders.at({1, 2})));
     EXPECT_EQ(inner.others, 0);
     const Diagnosis found = diagnose(seen, {"x"}, 4);
-    EXPECT_NE(found.text(200).find("Not counted: 300.0 ms in loops over other loaders"),
-              std::string::npos)
+    EXPECT_NE(
+        found.text(200).find("Not counted: 300.0 ms inside its steps, in loops over other loaders"),
+        std::string::npos)
         << found.text(200);
   }
   const auto others = [](const Seen& seen) {
@@ -71,6 +72,32 @@ TEST(UnitDiagnoseLoop, a_batch_of_another_loader_in_each_step_belongs_to_it) {
     }
   }
   EXPECT_EQ(left_out(), 0);
+}
+
+TEST(UnitDiagnoseLoop, waiting_for_a_loader_beside_this_one_is_no_part_of_a_step) {
+  Seen seen = MadeLoop{.wait = 0.0001}.seen();
+  const double alone = diagnose(seen, {"x"}, 4).loops.front().time;
+  Epoch& epoch = seen.loaders.begin()->second.epochs.front();
+  LoaderSeen& other = seen.loaders[{1, 2}];
+  other.process = 1;
+  other.made.where = "train.py:40";
+  other.epochs.push_back({{epoch.begun.begin, epoch.begun.end}, {}, {}, {}});
+  // As zip() does, each step takes a batch of the other one, too, and waits 30 ms for it.
+  double later = 0;
+  for (StepBegun& step : epoch.steps) {
+    step.begin += later, step.end += later;
+    other.epochs.front().steps.push_back({.begin = step.end, .end = step.end + 0.03});
+    later += 0.03;
+  }
+  *epoch.ended += later;
+  other.epochs.front().ended = epoch.ended;
+  other.steps = epoch.steps.size();
+  other.made.batch = 10;
+  const Diagnosis found = diagnose(seen, {"x"}, 4);
+  EXPECT_EQ(found.loops.front().made.where, "train.py:40") << "the loop waits for that one";
+  EXPECT_GT(found.loops.front().wait_share(), 0.7);
+  EXPECT_NEAR(found.loops.back().time, alone, 0.04 * alone);
+  EXPECT_LT(found.loops.back().wait_share(), 0.1);
 }
 
 TEST(UnitDiagnoseLoop, a_pause_of_another_process_is_none_unless_they_train_together) {

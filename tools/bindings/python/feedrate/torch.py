@@ -356,8 +356,8 @@ def like(
     Its dataset is an ImageFolder, ImageNet, CIFAR10, CIFAR100, MNIST or FashionMNIST of torchvision, an
     ImageDataset of timm, a Dataset of Hugging Face's `datasets`, or a Subset of one; its transform is made of
     torchvision's, v1 or v2, that are parts of recipes here. Of Hugging Face's it is the Compose that the function
-    of `with_transform` calls: that function, and a collate_fn that gets its rows, are called with marked
-    images, to see that nothing else becomes of them. Folders are read where they lie. The sampler is taken as the
+    of `with_transform` calls: that function is called with all rows and small pictures, twice, and a collate_fn with
+    some, to see that nothing else becomes of them. Folders are read where they lie. The sampler is taken as the
     argument of `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your
     own is called with images that are ready.
 

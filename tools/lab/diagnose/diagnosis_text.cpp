@@ -81,7 +81,7 @@ std::string slowest_text(const Diagnosis& found, std::size_t columns) {
          "\n";
 }
 
-/// What of the loop's time no figure is about.
+/// Says how much of the loop's time no figure counts.
 std::string others_text(const Loop& loop, std::size_t columns) {
   if (loop.others < noticeable * loop.time) return {};
   return wrapped(fmt::format("Not counted: {} inside its steps, in loops over other loaders or in "
@@ -209,8 +209,8 @@ std::string pixels_text(const PixelsDiffer& pixels) {
   return text;
 }
 
-/// Of loops over loaders that are made alike, as by each rank or for each validation, the first one's, with all of
-/// them.
+/// The loops in groups, in their order. Loaders that are made alike are of one group: those of the ranks, or one for
+/// each validation.
 std::vector<std::vector<const Loop*>> alike(const Diagnosis& found, bool apart_by_rank) {
   std::vector<std::vector<const Loop*>> groups;
   const auto traits = [&](const Loop& loop) {

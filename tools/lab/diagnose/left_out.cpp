@@ -39,11 +39,6 @@ void put_in_order(std::vector<Paused>& times) {
 
 }  // namespace
 
-bool made_anew(const LoaderSeen& loader) {
-  return std::ranges::all_of(
-      loader.epochs, [](const Epoch& epoch) { return epoch.steps.size() < 2 && !epoch.ended; });
-}
-
 double LeftOut::within(double from, double to) const {
   double sum = 0;
   auto one = std::ranges::upper_bound(times, from, {}, &Paused::end);
@@ -72,6 +67,29 @@ OtherLoops::OtherLoops(const Seen& seen) : seen_(seen) {
   for (auto& [process, takes] : takes_) std::ranges::sort(takes, {}, &Take::begin);
 }
 
+void OtherLoops::add_loops(const LoaderSeen& loader, const KnownStep& step, LeftOut& found) const {
+  const std::vector<One>& loops = all_.at(loader.process);
+  auto one = std::ranges::lower_bound(loops, step.begun->end, {}, &One::begin);
+  for (; one != loops.end() && one->begin < step.next; ++one) {
+    // A batch of another loader in most steps belongs to them, though it comes by an iterator of its own.
+    const bool of_step = one->one_batch && 2 * one->loader->epochs.size() > loader.steps;
+    const bool inside = one->known <= step.next && one->thread == step.epoch->begun.thread;
+    if (!inside || of_step || one->loader == &loader) continue;
+    found.times.push_back({one->begin, std::min(one->end, step.next)});
+  }
+}
+
+void OtherLoops::add_takes(const LoaderSeen& loader, const KnownStep& step, LeftOut& found) const {
+  const std::vector<Take>& takes = takes_.at(loader.process);
+  auto take = std::ranges::lower_bound(takes, step.begun->end, {}, &Take::begin);
+  for (; take != takes.end() && take->begin < step.next; ++take) {
+    const bool beside = take->loader != &loader && take->since < step.begun->end;
+    if (beside && take->thread == step.epoch->begun.thread) {
+      found.times.push_back({take->begin, std::min(take->end, step.next)});
+    }
+  }
+}
+
 LeftOut OtherLoops::left_out_of(const LoaderSeen& loader) const {
   LeftOut found;
   for (const auto& [process, pauses] : seen_.pauses) {
@@ -81,35 +99,9 @@ LeftOut OtherLoops::left_out_of(const LoaderSeen& loader) const {
   }
   put_in_order(found.times);
   const double paused = length_of(found.times);
-  const auto loops = all_.find(loader.process);
-  if (loops == all_.end()) return found;
-  const bool anew = made_anew(loader);
-  for (std::size_t at = 0; at < loader.epochs.size(); ++at) {
-    const Epoch& epoch = loader.epochs[at];
-    std::optional<double> ended = epoch.ended;
-    if (anew && at + 1 < loader.epochs.size()) ended = loader.epochs[at + 1].begun.begin;
-    for (std::size_t i = 0; i < epoch.steps.size(); ++i) {
-      const double from = epoch.steps[i].end;
-      const bool last = i + 1 == epoch.steps.size();
-      if (last && !ended) continue;  // the loop was left
-      const double to = last ? *ended : epoch.steps[i + 1].begin;
-      auto one = std::ranges::lower_bound(loops->second, from, {}, &One::begin);
-      for (; one != loops->second.end() && one->begin < to; ++one) {
-        // A batch of another loader in most steps belongs to them, though it comes by an iterator of its own.
-        const bool of_step = one->one_batch && 2 * one->loader->epochs.size() > loader.steps;
-        const bool inside = one->known <= to && one->thread == epoch.begun.thread;
-        if (!inside || of_step || one->loader == &loader) continue;
-        found.times.push_back({one->begin, std::min(one->end, to)});
-      }
-      const std::vector<Take>& takes = takes_.at(loader.process);
-      auto take = std::ranges::lower_bound(takes, from, {}, &Take::begin);
-      for (; take != takes.end() && take->begin < to; ++take) {
-        const bool beside = take->loader != &loader && take->since < from;
-        if (beside && take->thread == epoch.begun.thread) {
-          found.times.push_back({take->begin, std::min(take->end, to)});
-        }
-      }
-    }
+  for (const KnownStep& step : loader.known_steps()) {
+    add_loops(loader, step, found);
+    add_takes(loader, step, found);
   }
   put_in_order(found.times);
   found.others = length_of(found.times) - paused;

@@ -19,9 +19,6 @@ struct LeftOut {
   double within(double from, double to) const;
 };
 
-/// Whether each step has an iterator of its own, as of next(iter(loader)); it lasts until the next one begins.
-bool made_anew(const LoaderSeen& loader);
-
 /// The loops of each process, in order.
 class OtherLoops {
  public:
@@ -43,6 +40,10 @@ class OtherLoops {
     const LoaderSeen* loader = nullptr;
     std::uint64_t thread = 0;
   };
+
+  /// Inside a step of `loader`, other loops, and what was taken from loaders beside it.
+  void add_loops(const LoaderSeen& loader, const KnownStep& step, LeftOut& found) const;
+  void add_takes(const LoaderSeen& loader, const KnownStep& step, LeftOut& found) const;
 
   const Seen& seen_;
   std::map<std::uint64_t, std::vector<One>> all_;     // by process, as they began

@@ -39,28 +39,18 @@ double delayed_share(const LoaderSeen& seen) {
 std::vector<Turn> turns_of(const LoaderSeen& seen, const LeftOut& left_out) {
   std::vector<Turn> turns;
   const double delayed = delayed_share(seen);
-  // Where a script left an epoch after several steps, nobody knows what it did next.
-  const bool anew = made_anew(seen);
-  for (std::size_t at = 0; at < seen.epochs.size(); ++at) {
-    const Epoch& epoch = seen.epochs[at];
-    std::optional<double> ended = epoch.ended;
-    if (anew && at + 1 < seen.epochs.size()) ended = seen.epochs[at + 1].begun.begin;
-    for (std::size_t i = 0; i < epoch.steps.size(); ++i) {
-      const StepBegun& now = epoch.steps[i];
-      const bool last = i + 1 == epoch.steps.size();
-      if (last && !ended) continue;  // the loop was left
-      const double next = last ? *ended : epoch.steps[i + 1].begin;
-      const double from = i == 0 ? epoch.begun.begin : now.begin;
-      // Waiting for a processor is no waiting for data.
-      const double delay = now.full ? now.delay.value_or(0) : delayed * (now.end - now.begin);
-      const double wait = now.end - from - left_out.within(from, now.end) - delay;
-      turns.push_back({.wait = std::max(0.0, wait),
-                       .step = next - now.end - left_out.within(now.end, next),
-                       .cpu = now.cpu,
-                       .pin = now.pin,
-                       .full = now.full,
-                       .first = i == 0});
-    }
+  for (const KnownStep& step : seen.known_steps()) {
+    const StepBegun& now = *step.begun;
+    const double from = step.is_first() ? step.epoch->begun.begin : now.begin;
+    // Waiting for a processor is no waiting for data.
+    const double delay = now.full ? now.delay.value_or(0) : delayed * (now.end - now.begin);
+    const double wait = now.end - from - left_out.within(from, now.end) - delay;
+    turns.push_back({.wait = std::max(0.0, wait),
+                     .step = step.next - now.end - left_out.within(now.end, step.next),
+                     .cpu = now.cpu,
+                     .pin = now.pin,
+                     .full = now.full,
+                     .first = step.is_first()});
   }
   return turns;
 }
@@ -147,8 +137,8 @@ Service service_of(const Work& work) {
   for (const double wall : walls) {
     if (wall > outlying * service.median) service.outliers += wall - service.median;
   }
-  // Parts were timed in some batches: as shares of those, they divide the mean batch. Waits may have fallen into
-  // these more or less than into others: processor time is divided by itself.
+  // Only some batches were timed in parts. The parts' shares of those batches are applied to the mean batch: the shares
+  // of processor time to its processor time, since these batches may have waited more or less than others.
   const double scale = work.detailed_wall > 0 ? service.wall / work.detailed_wall : 0;
   const double scale_cpu = work.detailed_cpu > 0 ? service.cpu / work.detailed_cpu : scale;
   for (const auto& [name, span] : work.spans) {

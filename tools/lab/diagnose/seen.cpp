@@ -70,6 +70,23 @@ double Epoch::known_end() const {
   return steps.empty() ? begun.end : steps.back().end;
 }
 
+std::vector<KnownStep> LoaderSeen::known_steps() const {
+  const bool made_anew = std::ranges::all_of(
+      epochs, [](const Epoch& epoch) { return epoch.steps.size() < 2 && !epoch.ended; });
+  std::vector<KnownStep> found;
+  for (std::size_t at = 0; at < epochs.size(); ++at) {
+    const Epoch& epoch = epochs[at];
+    std::optional<double> ended = epoch.ended;
+    if (made_anew && at + 1 < epochs.size()) ended = epochs[at + 1].begun.begin;
+    for (std::size_t i = 0; i < epoch.steps.size(); ++i) {
+      const bool last = i + 1 == epoch.steps.size();
+      if (last && !ended) continue;
+      found.push_back({&epoch, &epoch.steps[i], last ? *ended : epoch.steps[i + 1].begin});
+    }
+  }
+  return found;
+}
+
 LoaderSeen& Seen::loader_of(const ProbeEvent& event) {
   LoaderSeen& loader = loaders[{event.process, event.loader}];
   loader.process = event.process;

@@ -58,6 +58,15 @@ struct SwapSeen {
   std::string unmeasured;
 };
 
+/// From a batch until the next one was asked for, or the epoch's end.
+struct KnownStep {
+  const Epoch* epoch = nullptr;
+  const StepBegun* begun = nullptr;
+  double next = 0;
+
+  bool is_first() const { return begun == epoch->steps.data(); }
+};
+
 /// A loader of one process, or several that were made in the same way, each after the last one's loop.
 struct LoaderSeen {
   std::uint64_t process = 0;
@@ -69,6 +78,10 @@ struct LoaderSeen {
   Work work;
   SweepSeen sweep;
   SwapSeen swap;
+
+  /// Its steps, without those that ended nobody knows when: the last one of an epoch that the script left after
+  /// several. Where each step has an iterator of its own, as of next(iter(loader)), it lasts until the next one begins.
+  std::vector<KnownStep> known_steps() const;
 };
 
 class Seen {

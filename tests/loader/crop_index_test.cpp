@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/io/file.h"
+#include "tests/formats/jpeg_kinds.h"
 #include "tests/loader/batches.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
@@ -72,6 +73,42 @@ TEST_F(UnitCropIndexLoader, batches_of_images_decoded_scaled_are_the_same_with_i
   EXPECT_EQ(stats.shrunk, 2 * images);
   EXPECT_EQ(stats.crops.indexed, 2 * images);
   EXPECT_LT(stats.crops.mcus_read, stats.crops.mcus);
+}
+
+// Photographs as cameras write them: the codes of a row of MCUs exceed the decoder's window.
+void write_camera_originals(const std::filesystem::path& directory) {
+  std::filesystem::create_directories(directory);
+  WriterOptions written;
+  written.codec = &jpeg_codec;
+  const std::unique_ptr<Writer> writer = container("recordio").create(directory, written);
+  for (const auto& [across, down] : {std::pair(1, 1), {2, 1}, {2, 2}}) {
+    for (const int quality : {96, 100}) {
+      const JpegKind kind{.quality = quality, .across = across, .down = down};
+      const Shape shape{1200, 1920, 3};
+      const Buffer jpeg = noisy_jpeg(kind, shape, static_cast<unsigned>(quality) - 40);
+      writer->add({.bytes = jpeg, .codec = &jpeg_codec, .shape = shape});
+    }
+  }
+  writer->finish(nullptr);
+}
+
+TEST(UnitCropIndexOfCameras, an_epoch_of_camera_originals_is_the_same_with_it) {
+  const TempDirectory temporary;
+  write_camera_originals(temporary / "set");
+  const auto dataset = open_dataset(temporary / "set");
+  EXPECT_EQ(make_crop_index(*dataset, crop_index_file(temporary / "set"), 2).indexed, 6U);
+  const auto options = [](unsigned threads, bool with_index) {
+    return LoaderOptions{
+        .threads = threads, .batch = 3, .epochs = 8, .engine = {.crop_index = with_index}};
+  };
+  const Recipe& kind = recipe("imagenet-train");
+  const std::vector<std::string> reference = digests(*dataset, kind, options(2, false));
+  for (const unsigned threads : {0U, 3U}) {
+    Loader loader(*dataset, kind, options(threads, true));
+    EXPECT_EQ(digests(loader), reference) << threads;
+    EXPECT_EQ(loader.stats().crops.indexed, 8U * 6U);
+    EXPECT_EQ(loader.stats().crops.stale, 0U);
+  }
 }
 
 TEST_F(UnitCropIndexLoader, its_use_is_counted) {

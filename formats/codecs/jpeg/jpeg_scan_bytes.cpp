@@ -16,12 +16,13 @@ void ScanBytes::start(Bytes raw) {
 
 const std::byte* ScanBytes::refill(const std::byte* next) {
   assert(next <= end_);  // an MCU ends in the window that was there when it began
-  before_ = offset(next);
-  const auto left = static_cast<std::size_t>(end_ - next);
-  std::memmove(window_.data(), next, left);
+  const std::size_t back = std::min(static_cast<std::size_t>(next - window_.data()), kept);
+  before_ = offset(next - back);
+  const auto left = static_cast<std::size_t>(end_ - next) + back;
+  std::memmove(window_.data(), next - back, left);
   end_ = window_.data() + left;
   unstuff();
-  return window_.data();
+  return window_.data() + back;
 }
 
 void ScanBytes::unstuff() {

@@ -5,11 +5,16 @@
 #include <array>
 
 #include "formats/base/bytes.h"
+#include "formats/base/poison.h"
 
 namespace feedrate::formats {
 
 class ScanBytes {
  public:
+  /// Bytes that may be read in front of any `next` that slide() returned, unless the scan begins
+  /// there: a reader that holds them in a register can put them back.
+  static constexpr std::size_t kept = sizeof(std::uint64_t);
+
   /// Bytes that may be read from any `next` on that was given to slide(), even beyond end(): there
   /// they have no meaning. The largest MCU has 10 blocks of 64 coefficients of up to 31 bits.
   static constexpr std::size_t readable = 10 * 64 * 31 / 8 + 32;
@@ -50,7 +55,9 @@ class ScanBytes {
   std::size_t before_ = 0;  // bytes that have left it
   bool ended_ = true;
   std::byte* end_ = window_.data();
+  Poisoned front_;  // the two fences let a debug build stop at a read outside the window
   std::array<std::byte, size + readable> window_{};
+  Poisoned back_;
 };
 
 }  // namespace feedrate::formats

@@ -100,6 +100,28 @@ TEST(UnitJpegIndex, parts_of_photographs_have_libjpegs_pixels) {
   EXPECT_GE(indexed, photographs * 9 / 10);
 }
 
+// The codes of a run exceed the window of ScanBytes, as in camera originals.
+TEST(UnitJpegIndex, a_fresh_entry_of_a_dense_image_is_never_stale) {
+  std::mt19937 random(5);
+  std::size_t largest = 0;
+  for (JpegKind kind : testing::baseline_kinds()) {
+    if (kind.restart == 1) kind.restart = 50;
+    kind.quality = random() % 2 == 0 ? 95 : 100;
+    const Shape shape{192, 800, 3};
+    const Buffer jpeg = noisy_jpeg(kind, shape, 256);
+    largest = std::max(largest, jpeg.size());
+    SCOPED_TRACE(
+        join(kind.across, "x", kind.down, ", restarts ", kind.restart, ", quality ", kind.quality));
+    const Buffer entry = entry_of(jpeg);
+    ASSERT_FALSE(entry.empty());
+    for (int i = 0; i < 8; ++i) {
+      expect_same(jpeg, shape, random_part(random, shape), entry);
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(largest, 300'000U);
+}
+
 // A row of MCUs takes several runs.
 TEST(UnitJpegIndex, parts_of_wide_images_have_libjpegs_pixels) {
   std::mt19937 random(3);

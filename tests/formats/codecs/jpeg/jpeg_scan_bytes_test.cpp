@@ -70,6 +70,26 @@ TEST(UnitJpegScanBytes, what_may_be_read_ahead_lies_in_the_window) {
   }
 }
 
+// A reader that holds bytes in a register puts them back before its place is lent.
+TEST(UnitJpegScanBytes, what_lies_in_front_of_next_stays_when_the_window_slides) {
+  Buffer plain(40000);
+  std::mt19937 random(2);
+  for (std::byte& byte : plain) byte = std::byte(random() % 255);
+  Buffer raw = plain;
+  append(raw, as_bytes("\xff\xd9"sv));
+  ScanBytes bytes;
+  bytes.start(raw);
+  const std::byte* next = bytes.begin();
+  for (std::size_t at = 0; at < plain.size(); at += 61) {
+    next = bytes.slide(next);
+    ASSERT_EQ(bytes.offset(next), at);
+    const std::size_t kept = std::min(at, ScanBytes::kept);
+    ASSERT_TRUE(std::ranges::equal(Bytes(next - kept, kept), Bytes(plain).subspan(at - kept, kept)))
+        << at;
+    next += 61;
+  }
+}
+
 TEST(HostileJpegScanBytes, without_a_marker_the_last_bytes_are_not_to_be_used) {
   ScanBytes bytes;
   for (const std::string_view end : {""sv, "\xff"sv, "\xff\xff"sv, "\xff\xff\0\x12"sv}) {

@@ -5,6 +5,7 @@
 
 #include "formats/base/error.h"
 #include "formats/container.h"
+#include "formats/containers/wishes.h"
 #include "formats/io/late_bytes.h"
 #include "formats/remote/url.h"
 #include "formats/remote_dataset.h"
@@ -55,6 +56,12 @@ bool is_described(const DatasetInfo& info) {
 [[noreturn]] void refuse(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  const fs::path data = without_wishes(path);
+  for (const Container* row : all_containers()) {
+    if (data == path || !row->knows(data)) continue;
+    fail(path, "is a dataset of the format ", row->name(), ", which has nothing to name by '",
+         path.string().substr(data.string().size()), "'");
+  }
   if (status.type() == fs::file_type::not_found) fail(path, "there is no such file or directory");
   if (error) fail_errno(path, "cannot look at", error.value());
   std::string formats;

@@ -11,6 +11,7 @@
 #include "formats/container.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/webdataset/tar_set.h"
+#include "formats/containers/wishes.h"
 #include "formats/means/mean_format.h"
 #include "formats/remote/origin.h"
 #include "formats/remote/stand_in.h"
@@ -83,24 +84,11 @@ void expect_no_folder(const UrlFiles& files, const std::vector<std::string>& dir
        "recordio of it, which is");
 }
 
-// The "?label=COLUMN" behind a URL: it is not the server's.
-std::string_view column_wishes_of(std::string_view url) {
-  const std::size_t at = url.rfind('?');
-  if (at == std::string_view::npos) return {};
-  const std::string wishes = join("&", url.substr(at + 1));
-  for (std::size_t next = 0; next != std::string::npos; next = wishes.find('&', next + 1)) {
-    const std::string_view one = std::string_view(wishes).substr(next + 1);
-    if (!one.starts_with("label=") && !one.starts_with("image=")) return {};
-  }
-  return url.substr(at);
-}
-
 }  // namespace
 
 UrlFiles files_of_url(std::string_view url, const RemoteSettings& settings) {
-  const std::string_view wishes = column_wishes_of(url);
-  url.remove_suffix(wishes.size());
-  const RemotePlace place = locate_url(url, settings);
+  const auto [address, wishes] = split_url_wishes(url);
+  const RemotePlace place = locate_url(address, settings);
   const Listing listing = listing_of(place);
   UrlFiles files{std::make_shared<const StandIn>(place.origin, listing.files, settings), {}};
   files.path = files.stand_in->directory();

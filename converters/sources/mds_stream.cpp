@@ -38,7 +38,7 @@ class PackedMdsStream final : public SampleStream {
  public:
   explicit PackedMdsStream(const fs::path& path)
       : shards_(read_mds_index(mds_directory(path))),
-        roles_(choose_mds_columns(shards_, split_column_wishes(path).second)) {
+        roles_(choose_mds_columns(shards_, split_wishes(path, table_wishes).second)) {
     for (const MdsShard& shard : shards_) info_.size += shard.samples;
     if (info_.size == 0) fail(path, "holds no samples");
     if (roles_.front().text_labels) find_classes();

@@ -1,27 +1,11 @@
 #include "formats/base/kind.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "formats/base/edit_distance.h"
 
 namespace feedrate::formats {
 namespace {
-
-// Edit distance in which a swap of neighbours counts as one: "lmbd" is one step from "lmdb".
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before = last;
-    last = row;
-  }
-  return last[b.size()];
-}
 
 // What people call the same thing elsewhere, in lower case. Of several lines for a word, the first
 // whose name is there counts.

@@ -42,11 +42,10 @@ std::string shown_path(const std::filesystem::path& path) {
   if (names().count.load(std::memory_order_acquire) == 0) return text;
   const std::lock_guard lock(names().mutex);
   for (const auto& [directory, name] : names().of_directories) {
-    if (text == directory) return name;
-    if (text.size() > directory.size() && text.starts_with(directory) &&
-        text[directory.size()] == '/') {
-      return name + text.substr(directory.size() + 1);
-    }
+    if (!text.starts_with(directory)) continue;
+    const std::string below = text.substr(directory.size());
+    if (below.starts_with('/')) return name + below.substr(1);
+    if (below.empty() || below.starts_with('?')) return name + below;  // what a path wishes for
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include "formats/codecs/expect_shape.h"
 #include "formats/codecs/jpeg/jpeg_index.h"
 #include "formats/containers/shards.h"
+#include "formats/containers/wishes.h"
 #include "formats/crops/index_layout.h"
 
 namespace feedrate::formats {
@@ -20,7 +21,8 @@ std::string remedy(const Dataset& dataset) {
 
 }  // namespace
 
-fs::path crop_index_file(const fs::path& dataset) {
+fs::path crop_index_file(const fs::path& path) {
+  const fs::path dataset = without_wishes(path);
   std::error_code ignored;
   if (fs::is_directory(dataset, ignored)) return dataset / file_name;
   // One shard stands for all of them, and so may a pattern.

@@ -3,6 +3,7 @@
 import array
 import copy
 import fractions
+import json
 import os
 import pickle
 import re
@@ -34,6 +35,31 @@ def listed(lists):
     return path
 
 
+def two_labels(path, images):
+    """An MDS dataset of these images, whose columns coarse and fine hold their place modulo 2 and their place."""
+    os.mkdir(path)
+    rows = [struct.pack("<I", len(image)) + image + struct.pack("<qq", at % 2, at) for at, image in enumerate(images)]
+    ends = [4 * (len(rows) + 2)]
+    for row in rows:
+        ends.append(ends[-1] + len(row))
+    shard = struct.pack(f"<{len(ends) + 1}I", len(rows), *ends) + b"".join(rows)
+    with open(os.path.join(path, "shard.00000.mds"), "wb") as file:
+        file.write(shard)
+    facts = {
+        "format": "mds",
+        "version": 2,
+        "compression": None,
+        "samples": len(rows),
+        "column_names": ["image", "coarse", "fine"],
+        "column_encodings": ["jpeg", "int", "int"],
+        "column_sizes": [None, 8, 8],
+        "raw_data": {"basename": "shard.00000.mds", "bytes": len(shard)},
+    }
+    with open(os.path.join(path, "index.json"), "w", encoding="utf-8") as file:
+        json.dump({"version": 2, "shards": [facts]}, file)
+    return path
+
+
 class UnitDataset(unittest.TestCase):
     def test_classes_and_targets_are_those_of_the_samples(self):
         for path in mnist(), photographs():
@@ -53,6 +79,31 @@ class UnitDataset(unittest.TestCase):
         self.assertEqual(feedrate.open(path).targets, expected)
         with self.assertRaises(feedrate.DataError):
             feedrate.open(path)[40]
+
+    def test_a_path_may_name_columns_and_be_a_pattern(self):
+        path = place("tars")
+        feedrate.convert("dataset", photographs(), to="webdataset", shards=3, out=path)
+        pattern = os.path.join(path, "train-{000000..000002}.tar")
+        self.assertEqual(feedrate.open(pattern).targets, feedrate.open(path).targets)
+        self.assertEqual(feedrate.inspect(pattern)["samples"], len(feedrate.open(path)))
+        with self.assertRaisesRegex(FileNotFoundError, "none.parquet"):
+            feedrate.open("none.parquet?label=fine")
+        with self.assertRaisesRegex(feedrate.DataError, "recordio"):
+            feedrate.open(photographs() + "?label=fine")
+
+    def test_a_dataset_keeps_the_column_that_its_path_names(self):
+        feedrate.convert("dataset", photographs(), to="folder", out=place("files"))
+        images = []
+        for index in range(4):
+            with open(feedrate.open(place("files"))._native.place(index)[0], "rb") as file:
+                images.append(file.read())
+        path = two_labels(place("two_labels"), images)
+        for column, labels in ("coarse", [0, 1, 0, 1]), ("fine", [0, 1, 2, 3]):
+            dataset = feedrate.open(f"{path}?label={column}")
+            self.assertEqual(dataset.targets, labels)
+            self.assertEqual(pickle.loads(pickle.dumps(dataset)).targets, labels)
+            loader = feedrate.Loader(f"{path}?label={column}", recipe="imagenet-eval", batch=4, order=range(4))
+            self.assertEqual(next(iter(loader)).labels.tolist(), labels)
 
     def test_the_version_is_the_programs(self):
         self.assertRegex(shell("--version"), rf"\b{re.escape(feedrate.__version__)}\b")

@@ -30,7 +30,7 @@ void expect_unpacked(const fs::path& path, const MdsShard& shard) {
 class MdsDataset final : public Dataset {
  public:
   explicit MdsDataset(const fs::path& from) {
-    const auto [path, wishes] = split_column_wishes(from);
+    const auto [path, wishes] = split_wishes(from, table_wishes);
     info_.path = path;
     info_.format = mds_container.name();
     const std::vector<MdsShard> shards = read_mds_index(mds_directory(path));
@@ -126,7 +126,7 @@ class MdsContainer final : public Container {
   MdsContainer() : Container("mds", "Mosaic streaming: index.json and raw shards; only read") {}
 
   bool knows(const fs::path& from) const override {
-    const fs::path path = without_column_wishes(from);
+    const fs::path path = without_wishes(from);
     std::error_code ignored;
     const fs::path directory = mds_directory(path);
     return fs::is_directory(directory, ignored) &&

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/base/error.h"
-#include "formats/containers/column_wishes.h"
+#include "formats/containers/column_choice.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {
@@ -59,7 +59,7 @@ MdsShard shard_of(const fs::path& directory, const json& from) {
 }  // namespace
 
 fs::path mds_directory(const fs::path& from) {
-  const fs::path path = without_column_wishes(from);
+  const fs::path path = without_wishes(from);
   if (path.filename() != mds_index_name) return path;
   return path.parent_path().empty() ? "." : path.parent_path();
 }

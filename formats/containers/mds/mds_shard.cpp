@@ -89,7 +89,7 @@ void read_pil(Bytes value, Sample& sample) {
   }
 }
 
-MdsRoles roles_of(const std::vector<MdsColumn>& columns, const ColumnWishes& wishes) {
+MdsRoles roles_of(const std::vector<MdsColumn>& columns, const Wishes& wishes) {
   MdsRoles roles;
   roles.image = choose_column(table_of(columns, as_mds_image),
                               {"image", "images (jpeg, png, pil, bytes)", {"image", "img", "x"}},
@@ -111,7 +111,7 @@ MdsRoles roles_of(const std::vector<MdsColumn>& columns, const ColumnWishes& wis
 }  // namespace
 
 std::vector<MdsRoles> choose_mds_columns(const std::vector<MdsShard>& shards,
-                                         const ColumnWishes& wishes) {
+                                         const Wishes& wishes) {
   std::vector<MdsRoles> all;
   for (const MdsShard& shard : shards) {
     try {

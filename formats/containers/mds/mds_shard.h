@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "formats/containers/column_wishes.h"
+#include "formats/containers/column_choice.h"
 #include "formats/containers/mds/mds_index.h"
 #include "formats/containers/text_classes.h"
 #include "formats/dataset.h"
@@ -23,8 +23,7 @@ struct MdsRoles {
 
 /// Those of each shard. Throws Error, naming the shard's file, where it cannot be told, with a list of
 /// the columns, and where the shards differ.
-std::vector<MdsRoles> choose_mds_columns(const std::vector<MdsShard>& shards,
-                                         const ColumnWishes& wishes);
+std::vector<MdsRoles> choose_mds_columns(const std::vector<MdsShard>& shards, const Wishes& wishes);
 
 /// The samples in the bytes of a shard, which must outlive it. Any thread may read.
 class MdsSamples {

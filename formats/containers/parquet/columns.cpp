@@ -51,7 +51,7 @@ std::vector<TableColumn> table_of(const ParquetFooter& footer, Fit (*fit)(const 
 
 }  // namespace
 
-ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const ColumnWishes& wishes) {
+ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const Wishes& wishes) {
   ParquetColumns columns;
   columns.image = choose_column(table_of(footer, as_image),
                                 {"image", "images (bytes)", {"image", "img"}}, wishes.image);

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "formats/containers/column_wishes.h"
+#include "formats/containers/column_choice.h"
 #include "formats/containers/parquet/footer.h"
 #include "formats/sidecar.h"
 
@@ -17,7 +17,7 @@ struct ParquetColumns {
 };
 
 /// Throws Error, which lists the columns, where it cannot be told.
-ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const ColumnWishes& wishes);
+ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const Wishes& wishes);
 
 /// The names of the classes that are numbered, as Hugging Face's datasets write them; empty where none do.
 ClassNames parquet_classes(const ParquetFooter& footer, const ParquetColumns& columns);

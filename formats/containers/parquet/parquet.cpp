@@ -46,7 +46,7 @@ auto placed(std::uint64_t index, const RowPlace& place, const Read& read) {
 
 class ParquetDataset final : public Dataset {
  public:
-  ParquetDataset(const fs::path& path, const ColumnWishes& wishes) {
+  ParquetDataset(const fs::path& path, const Wishes& wishes) {
     info_.path = path;
     info_.files = parquet_files(path);
     info_.format = parquet_container.name();
@@ -114,7 +114,7 @@ class ParquetDataset final : public Dataset {
 
  private:
   // Opens many at once, because each waits for the disk.
-  void open_files(const ColumnWishes& wishes) {
+  void open_files(const Wishes& wishes) {
     std::vector<OpenParquet> footers;
     std::uint64_t packed = 0;
     for (const fs::path& file : info_.files) {
@@ -215,7 +215,7 @@ class ParquetContainer final : public Container {
 
   bool knows(const fs::path& path) const override {
     try {
-      const fs::path file = without_column_wishes(path);
+      const fs::path file = without_wishes(path);
       std::error_code ignored;
       if (fs::is_directory(file, ignored)) return holds_parquet(file);
       if (!fs::is_regular_file(file, ignored)) return false;
@@ -226,7 +226,7 @@ class ParquetContainer final : public Container {
   }
 
   std::unique_ptr<Dataset> open(const fs::path& path) const override {
-    const auto [files, wishes] = split_column_wishes(path);
+    const auto [files, wishes] = split_wishes(path, table_wishes);
     return std::make_unique<ParquetDataset>(files, wishes);
   }
 

@@ -20,7 +20,7 @@ ParquetFooter footer_of(const fs::path& path, const MappedFile& file) {
 
 }  // namespace
 
-OpenParquet::OpenParquet(const fs::path& from, const ColumnWishes& wishes)
+OpenParquet::OpenParquet(const fs::path& from, const Wishes& wishes)
     : path(from), file(from), footer(footer_of(from, file)) {
   try {
     columns = choose_parquet_columns(footer, wishes);

@@ -19,7 +19,7 @@ namespace feedrate::formats {
 
 /// The footer of a file, which tells how much memory its images would take unpacked.
 struct OpenParquet {
-  explicit OpenParquet(const std::filesystem::path& path, const ColumnWishes& wishes);
+  explicit OpenParquet(const std::filesystem::path& path, const Wishes& wishes);
   /// Bytes of the images that are compressed, once they are not.
   std::uint64_t packed_bytes() const;
 
@@ -111,11 +111,11 @@ class ParquetFile {
   static constexpr std::int32_t no_label = std::numeric_limits<std::int32_t>::min();
   std::vector<std::int32_t> labels_;  // no_label where bad_labels_ has the row
   std::vector<BadLabel> bad_labels_;  // by row
-  TextClasses texts_;  // of labels
+  TextClasses texts_;                 // of labels
   std::string names_;
   std::vector<std::uint64_t> name_ends_;  // in names_, by row; empty where there are none
   std::vector<Unpacked> unpacked_;
-  std::vector<ParquetPage> packed_;       // dictionaries too
+  std::vector<ParquetPage> packed_;  // dictionaries too
   UnpackedBytes to_unpack_;
   std::vector<ParquetDictionary> dictionaries_;
   std::vector<ParquetPage> with_checksums_;

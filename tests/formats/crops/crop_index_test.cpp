@@ -100,6 +100,7 @@ TEST_F(UnitCropIndex, a_single_file_has_an_index_of_its_own_and_shards_have_one)
   EXPECT_EQ(crop_index_file(set_ / "data.rec"), set_ / "data.rec.crops");
   write_text(set_ / "train-00000-of-00002", "");
   EXPECT_EQ(crop_index_file(set_ / "train-00000-of-00002"), set_ / "feedrate.crops");
+  EXPECT_EQ(crop_index_file(set_.string() + "?label=fine"), set_ / "feedrate.crops");
   make();
   EXPECT_TRUE(find_crop_index(*open_dataset(set_ / "data.rec")).index) << "the directory's";
 }

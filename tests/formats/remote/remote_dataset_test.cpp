@@ -24,6 +24,7 @@
 #include "formats/sidecar.h"
 #include "formats/verify/verify.h"
 #include "tests/formats/remote/remote_fixture.h"
+#include "tests/support/make_parquet.h"
 
 namespace feedrate::formats {
 namespace {
@@ -265,6 +266,26 @@ TEST_F(UnitRemote, columns_behind_a_url_are_not_the_servers) {
   for (const ServedRequest& request : server_.requests()) {
     EXPECT_EQ(request.path.find('?'), std::string::npos) << request.path;
   }
+}
+
+TEST_F(UnitRemote, a_signed_url_names_a_column) {
+  std::string png;
+  {
+    Buffer encoded;
+    png_codec.encode(make_examples({4, 4, 3}, 1).front().image, encoded);
+    png = as_text(encoded);
+  }
+  write_text(root_ / "a.parquet",
+             as_text(testing::make_parquet({{png, 1}}, {.label = "fine", .more = "coarse"})));
+  EXPECT_EQ(open_dataset(url("a.parquet?Id=1&label=coarse&Sig=2"))->size(), 1U);
+  for (const ServedRequest& request : server_.requests()) {
+    EXPECT_TRUE(request.path.ends_with("?Id=1&Sig=2")) << request.path;
+  }
+  expect_error([&] { (void)open_dataset(url("a.parquet?label=none&Sig=2")); },
+               {url("a.parquet: has no column 'none'")});
+  expect_error([&] { (void)open_dataset(url("a.parquet?lable=fine")); }, {"found 'lable'"});
+  expect_error([&] { (void)open_dataset(url("?label=")); },
+               {url("?label=: expected ?label=COLUMN")});
 }
 
 TEST_F(UnitRemote, a_range_that_comes_as_200_is_taken_when_it_has_its_length) {

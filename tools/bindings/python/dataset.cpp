@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/containers/webdataset/tar_set.h"
+#include "formats/containers/wishes.h"
 #include "formats/remote/url.h"
 #include "formats/remote_dataset.h"
 #include "loader/read_pixels.h"
@@ -151,11 +153,16 @@ void add_dataset(nb::module_& module) {
   module.def("open", &open, nb::arg("path"), nb::arg("settings"),
              nb::sig("def open(path: bytes, **settings: object) -> Dataset"));
   module.def(
-      "is_url",
+      "is_there",
       [](const nb::bytes& path) {
-        return !url_scheme(std::string_view(path.c_str(), path.size())).empty();
+        const std::string name(path.c_str(), path.size());
+        std::error_code ignored;
+        return !url_scheme(name).empty() || is_brace_pattern(without_wishes(name)) ||
+               std::filesystem::exists(without_wishes(name), ignored);
       },
-      nb::arg("path"), "Whether a path is the URL of a server's dataset, and no file's.");
+      nb::arg("path"),
+      "False where a path, which is no URL, names nothing, whatever it wishes for behind a "
+      "question mark.");
   module.def("remote_settings", &remote_rows,
              nb::sig("def remote_settings() -> list[dict[str, object]]"),
              "The settings of datasets of servers: what is to be known of each.");

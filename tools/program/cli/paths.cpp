@@ -7,6 +7,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/without_slash.h"
+#include "formats/containers/wishes.h"
 #include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "formats/io/replace.h"
@@ -64,11 +65,13 @@ std::vector<fs::path> claimed(const NamedPath& output) {
 std::vector<fs::path> files_of(const fs::path& path) {
   if (!url_scheme(path.native()).empty()) return {};  // nothing is written to a server
   try {
-    std::vector<fs::path> files = sample_files(*open_as_found(path));
-    files.push_back(crop_index_file(path));
-    files.push_back(sidecar_file(path));
+    const auto dataset = open_as_found(path);
+    const fs::path& data = dataset->info().path;  // without what `path` wishes for
+    std::vector<fs::path> files = sample_files(*dataset);
+    files.push_back(crop_index_file(data));
+    files.push_back(sidecar_file(data));
     const fs::path directory = files.back().parent_path();
-    if (const auto sidecar = read_sidecar(path)) {
+    if (const auto sidecar = read_sidecar(data)) {
       for (const Sidecar::File& beside : sidecar->files) files.push_back(directory / beside.name);
     }
     return files;
@@ -92,17 +95,18 @@ bool is_file_of(const fs::path& path, const fs::path& input) {
 
 void expect_apart(const NamedPath& output, const NamedPath& input) {
   std::error_code ignored;
+  const fs::path data = without_wishes(input.path);
   for (const fs::path& claim : claimed(output)) {
-    if (same(claim, input.path)) {
+    if (same(claim, data)) {
       if (claim == output.path && input.option() == output.by->may_replace) continue;
       fail(output.path, output.option(), " would write over what ", input.option(), " reads");
     }
-    if (fs::is_directory(input.path, ignored) && lies_in(claim, input.path)) {
-      fail(output.path, output.option(), " would write into ", input.path, ", which ",
-           input.option(), " reads");
+    if (fs::is_directory(data, ignored) && lies_in(claim, data)) {
+      fail(output.path, output.option(), " would write into ", data, ", which ", input.option(),
+           " reads");
     }
-    if (output.by->use == PathUse::creates && lies_in(input.path, claim)) {
-      fail(output.path, output.option(), " would hold ", input.path, ", which ", input.option(),
+    if (output.by->use == PathUse::creates && lies_in(data, claim)) {
+      fail(output.path, output.option(), " would hold ", data, ", which ", input.option(),
            " reads");
     }
     if (is_file_of(claim, input.path)) {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import subprocess
 from typing import TYPE_CHECKING, Sequence, Union, cast
 
-from feedrate._data import as_path
+from feedrate._data import as_dataset_path
 from feedrate._errors import DataError
 from feedrate._program import program
 
@@ -40,10 +39,7 @@ def words(options: dict[str, object]) -> list[str]:
 def _run(
     command: str, places: Sequence[_Path], options: dict[str, object], *first: str
 ) -> object:
-    names = [as_path(place) for place in places]
-    for name in names:
-        if not os.path.exists(name):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    names = [as_dataset_path(place) for place in places]
     done = subprocess.run(
         [program(), command, *words(options), "--json", "--", *first, *names],
         stdin=subprocess.DEVNULL,

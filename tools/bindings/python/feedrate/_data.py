@@ -228,12 +228,14 @@ class Dataset:
         native: _native.Dataset,
         mixed: list[tuple[Dataset, float]] | None = None,
         settings: RemoteKeywords | None = None,
+        path: str | bytes | None = None,
     ) -> None:
         if not isinstance(native, _native.Dataset):
             raise TypeError(f"a Dataset is made by feedrate.open(path); found {reprlib.repr(native)}")
         self._native = native
         self._mixed = mixed
         self._settings = settings or {}
+        self._path = path  # as it was given: with what it wishes for, and a signature
         self._info = cast(DatasetInfo, native.info())
         self._targets: list[int] | None = None
 
@@ -292,28 +294,27 @@ class Dataset:
     def __reduce__(self) -> Any:
         if self._mixed is not None:
             return _mix_again, (self._mixed,)
-        return _open_again, (self._info["path"], self._settings)
+        return _open_again, (self._path, self._settings)
 
 
 @takes_settings(table=REMOTE_SETTINGS, returns=Dataset)
 def open(path: str | bytes | os.PathLike[str], **settings: Unpack[RemoteKeywords]) -> Dataset:
-    """Opens a dataset in any format that Feedrate reads: a directory, a file of another tool, or a URL
-    (http, https, s3) of either in recordio, tfrecord, webdataset, parquet or mds.
+    """Opens a dataset in any format that Feedrate reads: a directory, a file of another tool, several by a
+    pattern ("train-{000000..000146}.tar"), or a URL (http, https, s3) of these in recordio, tfrecord,
+    webdataset, parquet or mds. "train.parquet?label=fine_label" names a column.
 
     Raises FileNotFoundError where there is nothing, and DataError where there is no dataset or one
     that is damaged. The settings are those of URLs:
     """
-    name = as_path(path)
-    if not _native.is_url(os.fsencode(name)) and not os.path.exists(name):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    name = as_dataset_path(path)
     try:
-        return Dataset(_native.open(os.fsencode(name), **settings), settings=settings)
+        return Dataset(_native.open(os.fsencode(name), **settings), settings=settings, path=name)
     except DataError as error:
         file = error.file or os.fsdecode(name)
         raise DataError(str(error), file, error.sample, error.byte) from None
 
 
-def _open_again(path: str, settings: RemoteKeywords) -> Dataset:
+def _open_again(path: str | bytes, settings: RemoteKeywords) -> Dataset:
     return open(path, **settings)
 
 
@@ -329,6 +330,14 @@ def as_path(path: Any, expected: str = "path: expected a path") -> Any:
         return os.fspath(path)
     except TypeError:
         raise TypeError(f"{expected}, found {reprlib.repr(path)}") from None
+
+
+def as_dataset_path(path: Any) -> Any:
+    """The path of something that is there, or a URL."""
+    name = as_path(path)
+    if not _native.is_there(os.fsencode(name)):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return name
 
 
 def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:

@@ -1,4 +1,4 @@
-#include "formats/containers/column_wishes.h"
+#include "formats/containers/column_choice.h"
 
 #include <algorithm>
 
@@ -7,8 +7,6 @@
 namespace feedrate::formats {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string list_of(std::span<const TableColumn> columns) {
   std::string all;
   for (const TableColumn& column : columns) all += join(all.empty() ? "" : ", ", column.shown);
@@ -16,33 +14,6 @@ std::string list_of(std::span<const TableColumn> columns) {
 }
 
 }  // namespace
-
-fs::path without_column_wishes(const fs::path& path) {
-  const std::string text = path.string();
-  std::error_code ignored;
-  return fs::exists(path, ignored) ? path : fs::path(text.substr(0, text.rfind('?')));
-}
-
-std::pair<fs::path, ColumnWishes> split_column_wishes(const fs::path& path) {
-  const std::string text = path.string();
-  const fs::path data = without_column_wishes(path);
-  if (data == path) return {path, {}};
-  ColumnWishes wishes;
-  std::string_view left = std::string_view(text).substr(data.string().size() + 1);
-  while (!left.empty()) {
-    const std::string_view one = left.substr(0, left.find('&'));
-    left.remove_prefix(std::min(left.size(), one.size() + 1));
-    const std::size_t equals = std::min(one.find('='), one.size());
-    const std::string_view name = one.substr(0, equals);
-    const std::string_view value = one.substr(std::min(equals + 1, one.size()));
-    if ((name != "image" && name != "label") || value.empty()) {
-      fail(path, "expected ?image=COLUMN, ?label=COLUMN or both with & behind the path, found '",
-           one, "'");
-    }
-    (name == "image" ? wishes.image : wishes.label) = value;
-  }
-  return {data, wishes};
-}
 
 std::size_t choose_column(std::span<const TableColumn> columns, const ColumnRole& role,
                           const std::string& wish) {

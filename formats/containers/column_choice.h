@@ -1,29 +1,16 @@
 #pragma once
-// The columns of a table that a path asks for, behind a question mark, and the choice among those that there are:
-// "train.parquet?label=fine_label&image=img", "data/mds?label=class".
+// The columns of a table that hold the images and their labels: those that a path wishes for (wishes.h), else those
+// that can be told.
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "formats/containers/wishes.h"
+
 namespace feedrate::formats {
-
-struct ColumnWishes {
-  std::string image;  // empty: the only one, or the one with the usual name
-  std::string label;
-};
-
-/// A path without its wishes, and these. A file or directory that has a question mark in its name is a path.
-/// Throws Error for a wish of another name.
-std::pair<std::filesystem::path, ColumnWishes> split_column_wishes(
-    const std::filesystem::path& path);
-
-/// The same path, whatever the wishes are.
-std::filesystem::path without_column_wishes(const std::filesystem::path& path);
 
 /// Whether a column can fill a role.
 enum class Fit : std::uint8_t {
@@ -37,6 +24,9 @@ struct TableColumn {
   std::string shown;  // "fine_label (int64)"
   Fit fit = Fit::no;  // of the role that is to be filled
 };
+
+/// What a path to a table may wish for.
+inline constexpr Wish table_wishes[] = {Wish::image, Wish::label};
 
 struct ColumnRole {
   std::string_view name;                // of the wish: "label"

@@ -14,7 +14,10 @@
 #endif
 
 #ifdef FEEDRATE_POISON
-#include <sanitizer/asan_interface.h>
+extern "C" {  // as <sanitizer/asan_interface.h> declares them
+void __asan_poison_memory_region(void const volatile* at, std::size_t size);
+void __asan_unpoison_memory_region(void const volatile* at, std::size_t size);
+}
 #endif
 
 namespace feedrate::formats {

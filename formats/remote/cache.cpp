@@ -13,6 +13,7 @@
 #include "formats/base/error.h"
 #include "formats/base/fork_mutex.h"
 #include "formats/remote/cache_file.h"
+#include "formats/remote/counts.h"
 
 namespace feedrate::formats {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds full_for{5};
+constexpr std::chrono::seconds refused_for{60};  // a block is fetched and written in vain each time
 
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -134,6 +136,11 @@ bool CacheDirectory::may_grow() const {
   return !read_only_.load() && now_ms() >= full_until_.load();
 }
 
+void CacheDirectory::stop_growing(int problem) {
+  full_until_.store(now_ms() + std::chrono::milliseconds(refused_for).count());
+  FetchCounters::of_process().not_kept(problem);
+}
+
 CacheDirectory::Locked::Locked(CacheDirectory& of) : of_(of) {
   writers().lock();
   try {
@@ -163,9 +170,9 @@ std::uint64_t CacheDirectory::Locked::used() const {
 
 void CacheDirectory::Locked::set_used(std::uint64_t bytes) const {
   if (!may_write()) return;
-  if (::pwrite(of_.lock_.number(), &bytes, sizeof bytes, 0) != sizeof bytes) {
-    fail_errno(of_.path_ / "lock", "cannot write", errno);
-  }
+  if (::pwrite(of_.lock_.number(), &bytes, sizeof bytes, 0) == sizeof bytes) return;
+  of_.stop_growing(errno);
+  of_.read_only_.store(true);  // nothing is kept that is not counted
 }
 
 bool CacheDirectory::Locked::make_room(std::uint64_t bytes) {

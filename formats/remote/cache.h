@@ -4,7 +4,7 @@
 //   DIR/lock             whoever writes holds it; says how many bytes are kept
 //   DIR/<hash>.object    one version of an object, a sparse file:  head │ blocks │ sums of the blocks
 //
-// Where it cannot be written to, as on a disk that is mounted read-only, what it has is read.
+// Where it cannot be written to, as on a disk that is full or mounted read-only, what it has is read.
 //
 // A block is written before its sums, and what disagrees with them is fetched again, so nothing that a
 // process left when it was killed is taken for the object's bytes.
@@ -51,6 +51,9 @@ class CacheDirectory {
   const std::filesystem::path& path() const { return path_; }
   /// Whether another block may fit: false for some seconds after one did not, and where nothing can be written.
   bool may_grow() const;
+  /// The system refused to write, with this error: nothing more is kept for a while, and
+  /// remote_counts() tells why. Any thread.
+  void stop_growing(int problem);
 
   /// Holds the lock of all processes, and tells how many bytes are kept.
   class Locked {
@@ -96,7 +99,7 @@ class CachedObject {
   ByteRange block(std::uint64_t number) const;
   bool has(std::uint64_t block);
   bool may_grow() const { return may_write_ && directory_->may_grow(); }
-  /// Keeps a block that it has not. False when there is no room. Throws Error when the disk refuses.
+  /// Keeps a block that it has not. False when there is no room, or the disk refuses.
   bool keep(std::uint64_t block, Bytes bytes);
   /// Reads a range of blocks that it has. False, and it no longer has it, where a block is not what was kept.
   bool read(ByteRange range, std::byte* into);
@@ -117,7 +120,7 @@ class CachedObject {
   void open_file();
   bool open_to_write();
   void open_to_read();
-  bool begin_file();
+  int begin_file();
   bool is_ours() const;
   Sums sums_of(std::uint64_t block, Bytes bytes) const;
   bool read_sums(std::uint64_t block, Sums& sums) const;

@@ -20,7 +20,7 @@ inline std::uint64_t bytes_on_disk(std::int64_t blocks) {
   return static_cast<std::uint64_t>(blocks) * 512;
 }
 
-/// Whether an error of the system says that a file may be read at most.
+/// Whether an error of the system says that a file may be read at most, or that its disk is full.
 bool forbids_writing(int problem);
 
 /// URL, version and size; empty where the file has no head.

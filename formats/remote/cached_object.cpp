@@ -34,15 +34,16 @@ bool read_all(int file, std::uint64_t at, void* into, std::uint64_t size) {
   return true;
 }
 
-void write_all(int file, const fs::path& path, std::uint64_t at, const void* from,
-               std::uint64_t size) {
+// The error of the system, or 0.
+int write_all(int file, std::uint64_t at, const void* from, std::uint64_t size) {
   for (std::uint64_t done = 0; done < size;) {
     const ssize_t count = ::pwrite(file, static_cast<const std::byte*>(from) + done, size - done,
                                    static_cast<off_t>(at + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail_errno(path, "cannot keep a block in the cache", errno);
+    if (count <= 0) return count < 0 ? errno : EIO;
     done += static_cast<std::uint64_t>(count);
   }
+  return 0;
 }
 
 std::int64_t size_on_disk(int file, const fs::path& path) {
@@ -73,7 +74,8 @@ std::string cannot_open(int problem) {
 }  // namespace
 
 bool forbids_writing(int problem) {
-  return problem == EROFS || problem == EACCES || problem == EPERM;
+  return problem == EROFS || problem == EACCES || problem == EPERM || problem == ENOSPC ||
+         problem == EDQUOT;
 }
 
 KeptObject read_head(const fs::path& file) {
@@ -118,11 +120,15 @@ void CachedObject::open_file() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!locked.may_write() || !open_to_write()) return open_to_read();
     const std::int64_t before = size_on_disk(descriptor_.number(), file_);
-    const bool whole = begin_file();
+    const int problem = begin_file();
     locked.add(size_on_disk(descriptor_.number(), file_) - before);
-    if (whole) return;
-    ::unlink(file_.c_str());  // what is there is something else
+    if (problem == 0 && is_ours()) return;
+    ::unlink(file_.c_str());  // a file without a head, or something else
     locked.recount();
+    if (problem != 0) {
+      directory_->stop_growing(problem);
+      return open_to_read();
+    }
   }
   fail(file_, "cannot make a file of the cache: another one is there");
 }
@@ -154,19 +160,21 @@ void CachedObject::open_to_read() {
   if (!is_ours()) descriptor_ = {};
 }
 
-// Writes the head of a new file. False when the file is something else.
-bool CachedObject::begin_file() {
+// Writes the head of a new file. The error of the system, or 0.
+int CachedObject::begin_file() {
   struct stat status {};
   if (::fstat(descriptor_.number(), &status) != 0) fail_errno(file_, "cannot look at", errno);
   if (status.st_size == 0) {
     const std::uint64_t end = place_of_sums(known_.size());
     if (::ftruncate(descriptor_.number(), static_cast<off_t>(end)) != 0) {
-      fail_errno(file_, join("cannot make a file of ", end, " bytes"), errno);
+      return errno;
     }
-    write_all(descriptor_.number(), file_, 0, head_.data(), head_.size());
+    if (const int problem = write_all(descriptor_.number(), 0, head_.data(), head_.size())) {
+      return problem;
+    }
   }
   ::futimens(descriptor_.number(), nullptr);  // used now
-  return is_ours();
+  return 0;
 }
 
 bool CachedObject::is_ours() const {
@@ -220,29 +228,28 @@ bool CachedObject::keep(std::uint64_t block, Bytes bytes) {
   const int file = descriptor_.number();
   const Sums sums = sums_of(block, bytes);
   const std::int64_t before = size_on_disk(file, file_);
-  const auto count = [&] { locked.add(size_on_disk(file, file_) - before); };
-  try {
-    write_all(file, file_, head_bytes + this->block(block).offset, bytes.data(), bytes.size());
-    write_all(file, file_, place_of_sums(block), &sums, sizeof sums);
-  } catch (...) {
-    count();
-    throw;
+  int problem = write_all(file, head_bytes + this->block(block).offset, bytes.data(), bytes.size());
+  if (problem == 0) problem = write_all(file, place_of_sums(block), &sums, sizeof sums);
+  locked.add(size_on_disk(file, file_) - before);
+  if (problem != 0) {
+    directory_->stop_growing(problem);
+    return false;
   }
-  count();
   const std::lock_guard lock(mutex_);
   known_[block] = true;
   return true;
 }
 
 void CachedObject::forget(std::uint64_t block) {
+  bool forgotten = false;
   if (may_write_) {
     CacheDirectory::Locked locked(*directory_);
     const Sums none;
-    write_all(descriptor_.number(), file_, place_of_sums(block), &none, sizeof none);
+    forgotten = write_all(descriptor_.number(), place_of_sums(block), &none, sizeof none) == 0;
   }
   const std::lock_guard lock(mutex_);
   known_[block] = false;
-  damaged_[block] = !may_write_;
+  damaged_[block] = !forgotten;
   verified_[block] = 0;
 }
 

@@ -40,6 +40,7 @@ RemoteCounts RemoteCounts::since(const RemoteCounts& earlier) const {
           .cpu_nanoseconds = cpu_nanoseconds - earlier.cpu_nanoseconds,
           .cached_bytes = cached_bytes - earlier.cached_bytes,
           .connections = connections,
+          .cache_problem = cache_problem,
           .latencies = latencies.since(earlier.latencies)};
 }
 
@@ -79,7 +80,8 @@ RemoteCounts FetchCounters::now() const {
                       .nanoseconds = nanoseconds_.load(),
                       .cpu_nanoseconds = cpu_.load(),
                       .cached_bytes = cached_.load(),
-                      .connections = connections_.load()};
+                      .connections = connections_.load(),
+                      .cache_problem = cache_problem_.load()};
   for (std::size_t i = 0; i < Latencies::buckets; ++i) {
     counts.latencies.counts_[i] = latencies_[i].load(std::memory_order_relaxed);
   }

@@ -37,6 +37,7 @@ struct RemoteCounts {
   std::uint64_t cpu_nanoseconds = 0;  // of the threads that fetch
   std::uint64_t cached_bytes = 0;     // read from a cache of this machine
   unsigned connections = 0;           // the most that were used at once, ever
+  int cache_problem = 0;              // the system's error, ever, for which a cache kept no more
   Latencies latencies{};              // of ranges that arrived whole
 
   /// On average, of those that arrived; nothing where none did.
@@ -59,6 +60,8 @@ class FetchCounters {
   void arrived(std::uint64_t bytes, std::chrono::nanoseconds took);
   void worked(std::chrono::nanoseconds cpu) { add(cpu_, static_cast<std::uint64_t>(cpu.count())); }
   void cached(std::uint64_t bytes) { add(cached_, bytes); }
+  /// `problem` is an error of the system.
+  void not_kept(int problem) { cache_problem_.store(problem, std::memory_order_relaxed); }
   RemoteCounts now() const;
 
  private:
@@ -69,6 +72,7 @@ class FetchCounters {
 
   Count requests_{0}, repeated_{0}, bytes_{0}, nanoseconds_{0}, cpu_{0}, cached_{0};
   std::atomic<unsigned> connections_{0};
+  std::atomic<int> cache_problem_{0};
   std::array<Count, Latencies::buckets> latencies_{};
 };
 

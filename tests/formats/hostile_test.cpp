@@ -2,10 +2,8 @@
 // finding, or the same images. Never a crash, and never wrong images that pass for right ones.
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <csignal>
 #include <random>
 
 #include "formats/io/file.h"
@@ -13,6 +11,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/format_pairs.h"
 #include "tests/support/sample_images.h"
+#include "tests/support/small_files.h"
 #include "tests/support/temp_directory.h"
 
 namespace feedrate::formats {
@@ -178,20 +177,13 @@ TEST_P(HostileFormats, every_flipped_bit_of_a_short_file_is_noticed) {
 }
 
 TEST_P(HostileFormats, a_disk_that_takes_no_more_is_reported) {
-  // A limit on file size stands in for a full disk, so that no file system has to be filled.
-  const auto before = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const rlimit tight{40960, limit.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const testing::SmallFiles files_are_small(40960);
   const auto examples = make_examples({300, 300, 3}, 40);
   expect_error(
       [&] {
         write_dataset(*GetParam().container, *GetParam().codec, temporary_ / "full", examples);
       },
       {"/full/", "write", ": "});
-  setrlimit(RLIMIT_FSIZE, &limit);
-  std::signal(SIGXFSZ, before);
 }
 
 INSTANTIATE_TEST_SUITE_P(, HostileFormats, ::testing::ValuesIn(format_pairs()), test_name);

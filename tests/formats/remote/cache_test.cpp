@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <random>
 
+#include "formats/remote/counts.h"
 #include "formats/remote_dataset.h"
 #include "tests/formats/remote/remote_fixture.h"
+#include "tests/support/small_files.h"
 
 namespace feedrate::formats {
 namespace {
@@ -290,6 +293,30 @@ TEST_F(UnitRemoteCache, what_cannot_be_written_is_read_and_what_it_lacks_is_fetc
   permit(fs::perms(0555), fs::perms(0444));
   reads_alone([&] { return read() == expected_; });
   permit(fs::perms(0700), fs::perms(0644));
+}
+
+TEST_F(UnitRemoteCache, a_full_disk_ends_no_reading) {
+  for (const rlim_t largest : {rlim_t{0}, rlim_t{8}, rlim_t{4096}, rlim_t{5000}, 2 * mib}) {
+    fs::remove_all(cache_.path());
+    const auto dataset = open_url(url("set/"), settings_);
+    const testing::SmallFiles files_are_small(largest);
+    EXPECT_EQ(digests_of(*dataset, 3), expected_) << largest;
+    EXPECT_EQ(remote_counts().cache_problem, EFBIG);
+  }
+  EXPECT_EQ(read(), expected_) << "what the full disk left is sound";
+}
+
+TEST_F(UnitRemoteCache, a_full_disk_has_no_room_for_another_object) {
+  const auto directory = std::make_shared<CacheDirectory>(cache_.path(), 64 * mib);
+  const ObjectVersion version{.size = mib, .etag = "\"1\""};
+  {
+    const testing::SmallFiles files_are_small(4096);
+    CachedObject object(directory, "http://made/object", version);
+    EXPECT_FALSE(object.may_grow());
+    EXPECT_FALSE(object.has(0));
+    EXPECT_FALSE(object.keep(0, Buffer(mib)));
+  }
+  EXPECT_TRUE(kept_objects(cache_.path()).empty()) << "nothing half-made stays";
 }
 
 TEST_F(UnitRemoteCache, what_stays_is_an_error_and_nothing_of_it_is_kept) {

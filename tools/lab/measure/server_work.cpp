@@ -2,9 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
 #include "tools/console/text.h"
 
 namespace feedrate::tools {
+
+namespace {
+
+std::optional<std::string> cache_problem(const formats::RemoteCounts& counts) {
+  return only_if(counts.cache_problem != 0, std::generic_category().message(counts.cache_problem));
+}
+
+}  // namespace
 
 ServerWork server_work(const formats::RemoteCounts& counts) {
   return {.requests = counts.requests,
@@ -12,6 +22,7 @@ ServerWork server_work(const formats::RemoteCounts& counts) {
           .bytes = counts.bytes,
           .cached_bytes = counts.cached_bytes,
           .connections = counts.connections,
+          .cache_problem = cache_problem(counts),
           .seconds = counts.seconds_per_request(),
           .median_seconds = counts.latencies.quantile(0.5),
           .p99_seconds = counts.latencies.quantile(0.99),
@@ -32,6 +43,7 @@ std::string ServerWork::text() const {
     text += fmt::format("; {} were sent again after a failure", formats::grouped(repeated));
   }
   if (cached_bytes != 0) text += fmt::format("; {} came from the cache", bytes_text(cached_bytes));
+  if (cache_problem) text += fmt::format("; the cache stopped keeping bytes: {}", *cache_problem);
   return text;
 }
 

@@ -17,6 +17,7 @@ struct ServerWork {
   std::uint64_t bytes = 0;
   std::uint64_t cached_bytes = 0;
   unsigned connections = 0;
+  std::optional<std::string> cache_problem{};  // why the cache stopped keeping bytes
   // Of a request. Absent where nothing was fetched.
   std::optional<double> seconds{};  // on average
   std::optional<double> median_seconds{};
@@ -39,6 +40,9 @@ void for_each_field(WorkType& work, const Field& field) {
   field("bytes", work.bytes, {"of the ranges that arrived"});
   field("cached_bytes", work.cached_bytes, {"read from `--cache-dir` instead"});
   field("connections", work.connections, {"the most that were used at once"});
+  field("cache_problem", work.cache_problem,
+        {"why `--cache-dir` stopped keeping bytes",
+         Absent{"there is no cache, or nothing stopped it"}});
   field("seconds_per_request", work.seconds,
         {"from sending to the last byte, on average", Unit{"s"}, Null{nothing}, Digits{digits}});
   field("median_seconds", work.median_seconds,

@@ -101,11 +101,16 @@ class FileFetch {
 
   bool from_directory(const fs::path& directory) {
     const fs::path source = directory / file_.name;
-    std::error_code error;
-    fs::copy_file(source, partial_, fs::copy_options::overwrite_existing, error);
-    if (!error) return accept(source.string());
-    reasons += join("\n  ", source, ": ", error.message());
-    fs::remove(partial_, error);
+    try {
+      OutputFile copy(partial_);
+      each_block(source, [&](Bytes block) { copy.write(block); });
+      copy.close();
+      return accept(source.string());
+    } catch (const Error& error) {
+      reasons += join("\n  ", error.what());
+    }
+    std::error_code ignored;
+    fs::remove(partial_, ignored);
     return false;
   }
 

@@ -10,6 +10,7 @@
 #include "tests/converters/make_archive.h"
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/small_files.h"
 #include "tests/support/temp_directory.h"
 
 namespace feedrate::converters {
@@ -68,6 +69,16 @@ TEST(UnitFetch, a_directory_and_a_file_url_do_as_well) {
   EXPECT_EQ(fetch(set, directory / "c", {.from = directory.path().string() + "/odd://from"}), 2U)
       << "no scheme has a slash";
   EXPECT_EQ(read_text(directory / "b/first"), first_content);
+}
+
+TEST(UnitFetch, a_full_disk_is_not_blamed_on_the_source) {
+  const TempDirectory directory;
+  fs::create_directory(directory / "from");
+  write(directory / "from/first", std::string(first_content));
+  const SmallFiles files_are_small(4);
+  expect_error([&] { fetch(set, directory / "a", {.from = (directory / "from").string()}); },
+               {"a/first.partial: cannot write", "File too large"});
+  EXPECT_FALSE(fs::exists(directory / "a"));
 }
 
 TEST(UnitFetch, what_an_earlier_run_left_is_continued) {

@@ -70,6 +70,27 @@ class InteropArrays(unittest.TestCase):
         again = jax.dlpack.from_dlpack(batch.images)
         self.assertEqual(images.unsafe_buffer_pointer(), again.unsafe_buffer_pointer())
 
+    @unittest.skipUnless(jax, "JAX is not installed")
+    def test_jax_takes_an_array_wherever_it_takes_one_of_numpys(self):
+        batch = first_batch()
+        wanted = numpy.asarray(batch.images)
+        ways = jax.numpy.asarray, jax.numpy.array, jax.device_put, jax.jit(lambda one: one), lambda one: jax.numpy.add(one, 0)
+        for way in ways:
+            self.assertEqual((way(batch.images).dtype, way(batch.images).tolist()), (wanted.dtype, wanted.tolist()))
+        self.assertEqual(jax.jit(lambda both: both["labels"] + 1)({"labels": batch.labels}).tolist(), [one + 1 for one in batch.labels])
+
+    @unittest.skipUnless(numpy, "NumPy is not installed")
+    def test_dtype_is_numpys(self):
+        for options, kind in ({}, "u1"), ({"pixels": "f32"}, "f4"), ({"pixels": "f16"}, "f2"):
+            images = first_batch(**options).images
+            self.assertIsInstance(images.dtype, numpy.dtype)
+            self.assertEqual((images.dtype, numpy.result_type(images)), (numpy.dtype(kind), numpy.dtype(kind)))
+        self.assertEqual(numpy.zeros_like(first_batch().labels).dtype, numpy.int64)
+
+    def test_dtype_is_a_name_without_numpy(self):
+        code = "import sys; sys.modules['numpy'] = None; import feedrate; print(next(iter(feedrate.Loader(sys.argv[1]))).images.dtype)"
+        self.assertEqual(python(code, mnist()).stdout.strip(), "uint8")
+
     @unittest.skipUnless(tensorflow, "TensorFlow is not installed")
     def test_tensorflow(self):
         batch = first_batch()

@@ -6,6 +6,7 @@ import operator
 import os
 import reprlib
 import struct
+import sys
 from typing import TYPE_CHECKING, Any, Generic, Iterator, Mapping, NamedTuple, SupportsIndex, TypedDict, cast, overload
 
 from feedrate import _native
@@ -34,18 +35,34 @@ class Array(Generic[Part]):
 
     `torch.from_dlpack(array)`, `jax.dlpack.from_dlpack(array)`, `numpy.asarray(array)`,
     `tf.experimental.dlpack.from_dlpack(array.__dlpack__())`. The memory lives as long as anything
-    made from it, and nobody else writes into it meanwhile. A pickle of it holds its values. To type checkers, Array[int] has one dimension,
-    and Array[Array[int]] two.
+    made from it, and nobody else writes into it meanwhile. `jax.jit`, `jax.device_put` and NumPy's and
+    JAX's functions take it as an array of NumPy's. A pickle of it holds its values. To type checkers,
+    Array[int] has one dimension, and Array[Array[int]] two.
     """
 
-    __slots__ = ("_native", "dtype", "shape")
+    __slots__ = ("_native", "_type", "shape")
 
     def __init__(self, native: Any, shape: tuple[int, ...], dtype: str) -> None:
         self._native = native
+        self._type = dtype
         self.shape = shape
         """Its dimensions, outermost first. The memory is dense."""
-        self.dtype = dtype
-        """The type of a value, as NumPy calls it: uint8, float32, float16 or int64."""
+        if not _in_jax:
+            _tell_jax()
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's type of a value: uint8, float32, float16 or int64. Without NumPy, its name."""
+        try:
+            import numpy
+        except ImportError:
+            return self._type
+        return numpy.dtype(self._type)
+
+    def __jax_array__(self) -> Any:
+        import jax.numpy
+
+        return jax.numpy.asarray(self.__array__())
 
     def __dlpack__(self, **options: object) -> CapsuleType:
         return cast("CapsuleType", self._native.__dlpack__(**options))
@@ -60,7 +77,7 @@ class Array(Generic[Part]):
         array = numpy.asarray(self._native)
         if copy or (dtype is not None and dtype != array.dtype):
             if copy is False:
-                raise ValueError(f"{self.dtype} values cannot become {dtype} without a copy")
+                raise ValueError(f"{self._type} values cannot become {dtype} without a copy")
             return array.astype(dtype or array.dtype)
         return array
 
@@ -83,7 +100,7 @@ class Array(Generic[Part]):
         """The values, in lists of lists."""
         if len(self.shape) > 1:
             return [part.tolist() for part in self]
-        return list(struct.unpack(f"={len(self)}{_CODES[self.dtype]}", self.tobytes()))
+        return list(struct.unpack(f"={len(self)}{_CODES[self._type]}", self.tobytes()))
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -100,7 +117,7 @@ class Array(Generic[Part]):
             if step != 1:
                 raise ValueError(f"expected a slice of step 1, found {place!r}; numpy.asarray(array) takes any")
             count = max(last - first, 0)
-            return Array(_native.part(self._native, first, count), (count, *self.shape[1:]), self.dtype)
+            return Array(_native.part(self._native, first, count), (count, *self.shape[1:]), self._type)
         try:
             number = operator.index(place)
         except TypeError:
@@ -113,16 +130,27 @@ class Array(Generic[Part]):
         if len(self.shape) == 1:
             number_there: Part = cast(Any, self[first : first + 1]).tolist()[0]
             return number_there
-        return cast(Part, Array(_native.part(self._native, first, None), self.shape[1:], self.dtype))
+        return cast(Part, Array(_native.part(self._native, first, None), self.shape[1:], self._type))
 
     def __iter__(self) -> Iterator[Part]:
         return (self[place] for place in range(len(self)))
 
     def __reduce__(self) -> Any:
-        return _array_again, (self.tobytes(), self.shape, self.dtype)
+        return _array_again, (self.tobytes(), self.shape, self._type)
 
     def __repr__(self) -> str:
-        return f"feedrate.Array({' x '.join(map(str, self.shape))} {self.dtype})"
+        return f"feedrate.Array({' x '.join(map(str, self.shape))} {self._type})"
+
+
+_in_jax: list[bool] = []  # not empty: JAX knows the class
+
+
+def _tell_jax() -> None:
+    """Once JAX is there: that an array is one leaf, which functions that trace their arguments would otherwise refuse."""
+    register = getattr(sys.modules.get("jax.tree_util"), "register_pytree_node", None)
+    if register is not None and not _in_jax:
+        _in_jax.append(True)
+        register(Array, lambda array: ((array.__array__(),), None), lambda _, leaves: leaves[0])
 
 
 def _array_again(values: bytes, shape: tuple[int, ...], dtype: str) -> Array:

@@ -13,24 +13,52 @@ using namespace formats;
 namespace {
 
 constexpr Parameter size_224{"size", Parameter::Type::whole, 1, 4096, {224}};
+constexpr Parameter given_height{"height", Parameter::Type::whole, 1, 8192, {224}};
+constexpr Parameter given_width{"width", Parameter::Type::whole, 1, 8192, {224}};
 
-void expect_room(std::string_view part, std::uint32_t side, Shape before, std::uint32_t pad = 0) {
-  if (side <= before.height + 2 * pad && side <= before.width + 2 * pad) return;
-  throw Error(join("recipe ", part, ": a crop of ", side, " does not fit into ", before.height,
+struct Sides {
+  std::uint32_t height, width;
+};
+
+// size=224, or height=224:width=160.
+Sides sides_of(std::string_view part, const ParameterValues& values) {
+  const bool tall = values.is_given("height"), wide = values.is_given("width");
+  if (tall != wide || (tall && values.is_given("size")))
+    throw Error(join("recipe ", part, ": expected size, or both height and width"));
+  if (tall) return {values.whole("height"), values.whole("width")};
+  return {values.whole("size"), values.whole("size")};
+}
+
+// As sides_of() reads it.
+std::string text_of(Sides sides) {
+  if (sides.height == sides.width) return join("size=", sides.height);
+  return join("height=", sides.height, ":width=", sides.width);
+}
+
+void expect_room(std::string_view part, Sides sides, Shape before, std::uint32_t pad = 0) {
+  if (sides.height <= before.height + 2 * pad && sides.width <= before.width + 2 * pad) return;
+  const std::string crop =
+      sides.height == sides.width ? join(sides.height) : join(sides.height, " x ", sides.width);
+  throw Error(join("recipe ", part, ": a crop of ", crop, " does not fit into ", before.height,
                    " x ", before.width));
 }
 
 class RandomResizedCrop final : public ViewStep {
  public:
-  RandomResizedCrop(std::uint32_t side, const CropLimits& limits) : side_(side), limits_(limits) {}
-  Shape shape(Shape) const override { return {side_, side_, 3}; }
+  RandomResizedCrop(Sides sides, const CropLimits& limits) : sides_(sides), limits_(limits) {}
+  Shape shape(Shape) const override { return {sides_.height, sides_.width, 3}; }
   void change(View& view, Shape stored, Draws& draws) const override {
-    view = resized_view(random_resized_crop(stored, draws.random(), limits_), side_, side_);
+    view = resized_view(random_resized_crop(stored, draws.random(), limits_), sides_.height,
+                        sides_.width);
   }
-  std::string evaluation() const override { return join("imagenet-eval:size=", side_); }
+  // The usual one keeps a ratio, which sides of two lengths do not.
+  std::string evaluation() const override {
+    return sides_.height == sides_.width ? join("imagenet-eval:size=", sides_.height)
+                                         : join("resize:", text_of(sides_), "+rgb");
+  }
 
  private:
-  std::uint32_t side_;
+  Sides sides_;
   CropLimits limits_;
 };
 
@@ -54,39 +82,61 @@ class ResizeStep final : public ViewStep {
   std::uint32_t side_;
 };
 
-class CenterCrop final : public ViewStep {
+/// The whole image, whatever its ratio.
+class ResizeExactly final : public ViewStep {
  public:
-  explicit CenterCrop(std::uint32_t side) : side_(side) {}
+  explicit ResizeExactly(Sides sides) : sides_(sides) {}
   Shape shape(Shape before) const override {
-    expect_room("center-crop", side_, before);
-    return {side_, side_, before.channels};
+    return {sides_.height, sides_.width, before.channels};
   }
   void change(View& view, Shape, Draws&) const override {
-    Rect& window = view.window;
-    window = {window.y + central(window.height), window.x + central(window.width), side_, side_};
+    view = resized_view({0, 0, view.height, view.width}, sides_.height, sides_.width);
   }
-  std::string evaluation() const override { return join("center-crop:size=", side_); }
+  std::string evaluation() const override {
+    return join("resize:height=", sides_.height, ":width=", sides_.width);
+  }
+
+ private:
+  Sides sides_;
+};
+
+class CenterCrop final : public ViewStep {
+ public:
+  explicit CenterCrop(Sides sides) : sides_(sides) {}
+  Shape shape(Shape before) const override {
+    expect_room("center-crop", sides_, before);
+    return {sides_.height, sides_.width, before.channels};
+  }
+  void change(View& view, Shape, Draws&) const override {
+    const auto [height, width] = sides_;
+    Rect& window = view.window;
+    window = {window.y + central(window.height, height), window.x + central(window.width, width),
+              height, width};
+  }
+  std::string evaluation() const override { return join("center-crop:", text_of(sides_)); }
 
  private:
   // Half of the excess, rounded half to even.
-  std::uint32_t central(std::uint32_t length) const {
-    const std::uint32_t excess = length - std::min(length, side_);
+  static std::uint32_t central(std::uint32_t length, std::uint32_t side) {
+    const std::uint32_t excess = length - std::min(length, side);
     return excess / 2 + (excess % 4 == 3 ? 1 : 0);
   }
-  std::uint32_t side_;
+  Sides sides_;
 };
 
 class RandomCrop final : public ViewStep {
  public:
-  RandomCrop(std::uint32_t side, std::uint32_t padding) : side_(side), padding_(padding) {}
+  RandomCrop(Sides sides, std::uint32_t padding) : sides_(sides), padding_(padding) {}
   Shape shape(Shape before) const override {
-    expect_room("random-crop", side_, before, padding_);
-    return {side_, side_, before.channels};
+    expect_room("random-crop", sides_, before, padding_);
+    return {sides_.height, sides_.width, before.channels};
   }
   void change(View& view, Shape stored, Draws& draws) const override {
-    const std::uint32_t y = draw(view.window.height, draws), x = draw(view.window.width, draws);
+    const auto [height, width] = sides_;
+    const std::uint32_t y = draw(view.window.height, height, draws),
+                        x = draw(view.window.width, width, draws);
     if (padding_ == 0) {
-      view.window = {view.window.y + y, view.window.x + x, side_, side_};
+      view.window = {view.window.y + y, view.window.x + x, height, width};
       return;
     }
     // Beyond a part of an image lie its other pixels, not black ones.
@@ -96,17 +146,18 @@ class RandomCrop final : public ViewStep {
     const auto moved = [this](std::uint32_t by) {
       return static_cast<std::int32_t>(by) - static_cast<std::int32_t>(padding_);
     };
-    view = crop_view(moved(y), moved(x), side_, side_);
+    view = crop_view(moved(y), moved(x), height, width);
     view.mirrored = mirrored;
   }
-  std::string evaluation() const override { return join("center-crop:size=", side_); }
+  std::string evaluation() const override { return join("center-crop:", text_of(sides_)); }
 
  private:
-  std::uint32_t draw(std::uint32_t length, Draws& draws) const {
+  std::uint32_t draw(std::uint32_t length, std::uint32_t side, Draws& draws) const {
     const std::uint32_t padded = length + 2 * padding_;
-    return draws.below(padded - std::min(padded, side_) + 1);
+    return draws.below(padded - std::min(padded, side) + 1);
   }
-  std::uint32_t side_, padding_;
+  Sides sides_;
+  std::uint32_t padding_;
 };
 
 /// The pixels that are seen, as colours or as greys.
@@ -135,38 +186,46 @@ class Flip final : public ViewStep {
   double share_;
 };
 
-constexpr Parameter crop_parameters[] = {
-    size_224,
-    crop_scale,
-    crop_ratio,
-};
+constexpr Parameter crop_parameters[] = {size_224, given_height, given_width, crop_scale,
+                                         crop_ratio};
 const PartKind random_resized_crop_row(
-    "random-resized-crop", "A random share of the area (scale), of a random ratio, resized to size",
+    "random-resized-crop",
+    "A random share of the area (scale), of a random ratio, resized to size, or height x width",
     PartStage::resize, crop_parameters, [](const ParameterValues& values) -> Part {
       return {.step = std::make_unique<RandomResizedCrop>(
-                  values.whole("size"), crop_limits(values.range("scale"), values.range("ratio")))};
+                  sides_of("random-resized-crop", values),
+                  crop_limits(values.range("scale"), values.range("ratio")))};
     });
 
-constexpr Parameter resize_parameters[] = {{"size", Parameter::Type::whole, 1, 8192, {256}}};
-const PartKind resize_row("resize", "The short side becomes size", PartStage::resize,
-                          resize_parameters, [](const ParameterValues& values) -> Part {
-                            return {.step = std::make_unique<ResizeStep>(values.whole("size"))};
+constexpr Parameter resize_parameters[] = {
+    {"size", Parameter::Type::whole, 1, 8192, {256}}, given_height, given_width};
+const PartKind resize_row("resize", "The short side becomes size; or the image height x width",
+                          PartStage::resize, resize_parameters,
+                          [](const ParameterValues& values) -> Part {
+                            const Sides sides = sides_of("resize", values);
+                            if (values.is_given("height"))
+                              return {.step = std::make_unique<ResizeExactly>(sides)};
+                            return {.step = std::make_unique<ResizeStep>(sides.height)};
                           });
 
-constexpr Parameter center_parameters[] = {size_224};
-const PartKind center_crop_row("center-crop", "The middle, size x size", PartStage::crop,
-                               center_parameters, [](const ParameterValues& values) -> Part {
-                                 return {.step =
-                                             std::make_unique<CenterCrop>(values.whole("size"))};
+constexpr Parameter center_parameters[] = {size_224, given_height, given_width};
+const PartKind center_crop_row("center-crop", "The middle, size x size or height x width",
+                               PartStage::crop, center_parameters,
+                               [](const ParameterValues& values) -> Part {
+                                 return {.step = std::make_unique<CenterCrop>(
+                                             sides_of("center-crop", values))};
                                });
 
 constexpr Parameter random_parameters[] = {{"size", Parameter::Type::whole, 1, 4096, {32}},
+                                           given_height,
+                                           given_width,
                                            {"pad", Parameter::Type::whole, 0, 1024, {0}}};
-const PartKind random_crop_row("random-crop", "Anywhere, size x size, behind pad black pixels",
+const PartKind random_crop_row("random-crop",
+                               "Anywhere, size x size or height x width, behind pad black pixels",
                                PartStage::crop, random_parameters,
                                [](const ParameterValues& values) -> Part {
-                                 return {.step = std::make_unique<RandomCrop>(values.whole("size"),
-                                                                              values.whole("pad"))};
+                                 return {.step = std::make_unique<RandomCrop>(
+                                             sides_of("random-crop", values), values.whole("pad"))};
                                });
 
 constexpr Parameter flip_parameters[] = {{"share", Parameter::Type::number, 0, 1, {0.5}}};

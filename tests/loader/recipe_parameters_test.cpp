@@ -76,6 +76,35 @@ TEST(UnitParameters, the_same_values_have_one_name_and_one_object) {
   EXPECT_EQ(&recipe(tiny.name()), &tiny) << tiny.name();
 }
 
+TEST(UnitParameters, sizes_may_be_a_height_and_a_width) {
+  for (const auto& [text, evaluation] : {
+           std::pair{"resize:height=30:width=50", "resize:height=30:width=50"},
+           {"resize:size=60+center-crop:height=30:width=50",
+            "resize:size=60+center-crop:height=30:width=50"},
+           {"resize:size=60+random-crop:height=30:width=50",
+            "resize:size=60+center-crop:height=30:width=50"},
+           {"random-resized-crop:height=30:width=50", "resize:height=30:width=50+rgb"},
+       }) {
+    EXPECT_EQ(recipe(text).shape(photograph), (Shape{30, 50, 3})) << text;
+    EXPECT_EQ(recipe(text).evaluation().name(), evaluation);
+    each_view(text, photograph, [&](const View& view) {
+      EXPECT_EQ(view.window.height, 30U) << text;
+      EXPECT_EQ(view.window.width, 50U) << text;
+    });
+  }
+  EXPECT_EQ(recipe("resize:height=30:width=50").view(photograph, SampleRandom(1, 2, 3)),
+            resized_view({0, 0, 375, 500}, 30, 50));
+  EXPECT_EQ(recipe("random-crop:height=30:width=30").evaluation().name(), "center-crop:size=30");
+  for (const char* text :
+       {"resize:height=30", "center-crop:width=5", "resize:size=30:height=30:width=50"})
+    expect_error([&] { recipe(text); }, {"expected size, or both height and width"});
+  expect_error(
+      [] {
+        recipe("random-crop:height=30:width=50").shape({40, 40, 3});
+      },
+      {"a crop of 30 x 50 does not fit into 40 x 40"});
+}
+
 TEST(UnitParameters, sizes_are_those_of_the_images) {
   EXPECT_EQ(recipe("imagenet-train:size=160").shape(photograph), (Shape{160, 160, 3}));
   EXPECT_EQ(recipe("caffe:size=200:resize=210").shape(photograph), (Shape{200, 200, 3}));

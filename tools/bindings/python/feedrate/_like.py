@@ -11,7 +11,8 @@ from torch.utils import data
 
 from feedrate._like_data import found_in
 from feedrate._like_found import Found, Rows
-from feedrate._like_transforms import Plan, Unlike, View, plan_of
+from feedrate._like_steps import Unlike, View
+from feedrate._like_transforms import Plan, plan_of
 from feedrate._random_states import kept_random_states
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from torch.utils import data
 
 from feedrate._like_found import Found, converted, found_in_place, made_in
 from feedrate._like_hub import found_in_reader, found_in_table
-from feedrate._like_transforms import Unlike
+from feedrate._like_steps import Unlike
 from feedrate._loader import Loader
 from feedrate._torch_names import Source, _chosen, indices_of
 

@@ -10,7 +10,7 @@ from typing import Any, Iterator
 from feedrate import _data, _like_found
 from feedrate._errors import DataError
 from feedrate._like_found import WHOLE, Found, expect_same_images, found_in_place, made_in, made_once, some_of
-from feedrate._like_transforms import Unlike
+from feedrate._like_steps import Unlike
 from feedrate._torch_names import Source
 from feedrate._write import write
 

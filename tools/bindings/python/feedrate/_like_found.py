@@ -14,7 +14,7 @@ import torch
 
 from feedrate import _data
 from feedrate._commands import convert
-from feedrate._like_transforms import Unlike
+from feedrate._like_steps import Unlike
 from feedrate._torch_names import Source
 
 _LOOKED_AT = 16  # rows, at equal distances

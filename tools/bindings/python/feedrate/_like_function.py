@@ -15,7 +15,8 @@ from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
 
-from feedrate._like_transforms import Unlike, is_sequence, plan_of
+from feedrate._like_steps import Unlike
+from feedrate._like_transforms import is_sequence, plan_of
 
 
 class Calls:

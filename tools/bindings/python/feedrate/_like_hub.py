@@ -12,7 +12,7 @@ from torch.utils import data
 from feedrate._like_files import Files, names_of, placed
 from feedrate._like_found import Found, Rows
 from feedrate._like_function import Seen, are_alike, expect_forgets, mark, seen_in, watched
-from feedrate._like_transforms import Unlike
+from feedrate._like_steps import Unlike
 from feedrate._random_states import kept_random_states
 from feedrate._samples import whole_number
 from feedrate._torch_names import Source

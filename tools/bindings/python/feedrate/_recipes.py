@@ -3,7 +3,7 @@ from __future__ import annotations
 import operator
 import reprlib
 from decimal import Decimal
-from typing import SupportsIndex
+from typing import SupportsIndex, Union
 
 from feedrate import _native
 
@@ -40,29 +40,32 @@ def recipe(name: str, **parameters: float | tuple[float, float]) -> Recipe:
     return _named(":".join((name, *words)) if words else name)
 
 
+Size = Union[int, tuple[int, int]]  # of a square, or height and width
+
+
 def random_resized_crop(
-    size: int = 224,
+    size: Size = 224,
     scale: tuple[float, float] = (0.08, 1.0),
     ratio: tuple[float, float] = (3 / 4, 4 / 3),
 ) -> Recipe:
     """A crop of a random share of the area and a random ratio of width to height, resized to
-    size x size, RGB: torchvision's RandomResizedCrop, antialiased."""
-    return recipe("random-resized-crop", size=size, scale=scale, ratio=ratio)
+    size x size or (height, width), RGB: torchvision's RandomResizedCrop, antialiased."""
+    return recipe("random-resized-crop", **_sides(size), scale=scale, ratio=ratio)
 
 
-def resize(size: int = 256) -> Recipe:
-    """The whole image; its short side becomes `size` pixels."""
-    return recipe("resize", size=size)
+def resize(size: Size = 256) -> Recipe:
+    """The whole image; its short side becomes `size` pixels, or the image (height, width)."""
+    return recipe("resize", **_sides(size))
 
 
-def center_crop(size: int = 224) -> Recipe:
-    """The middle size x size pixels."""
-    return recipe("center-crop", size=size)
+def center_crop(size: Size = 224) -> Recipe:
+    """The middle size x size pixels, or (height, width)."""
+    return recipe("center-crop", **_sides(size))
 
 
-def random_crop(size: int, pad: int = 0) -> Recipe:
-    """size x size pixels from anywhere, behind `pad` black pixels on each side."""
-    return recipe("random-crop", size=size, pad=pad)
+def random_crop(size: Size, pad: int = 0) -> Recipe:
+    """size x size pixels, or (height, width), from anywhere, behind `pad` black pixels on each side."""
+    return recipe("random-crop", **_sides(size), pad=pad)
 
 
 def flip(share: float = 0.5) -> Recipe:
@@ -121,6 +124,14 @@ def cutmix(alpha: float = 1.0) -> Recipe:
     """torchvision's CutMix: a rectangle of each image comes from the one before it in the batch, see
     `Batch.lam`."""
     return recipe("cutmix", alpha=alpha)
+
+
+def _sides(size: Size) -> dict[str, int]:
+    if not isinstance(size, (tuple, list)):
+        return {"size": size}
+    if len(size) != 2:
+        raise ValueError(f"size: expected a number, or height and width, found {reprlib.repr(size)}")
+    return {"height": size[0], "width": size[1]}
 
 
 def _named(text: str) -> Recipe:

@@ -14,7 +14,7 @@ import torch.utils.data
 from feedrate import _data, _native
 from feedrate._given import expect_flag, expect_function
 from feedrate._like import Difference, Likeness, difference, likeness_of, loader_like
-from feedrate._like_transforms import Unlike
+from feedrate._like_steps import Unlike
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_dataset import Dataset
 from feedrate._torch_decoder import Decoder, expect_decoder

@@ -1,0 +1,68 @@
+"""Transforms of torchvision and their counterparts: where nothing is left to chance, the same pixels."""
+
+import importlib.util
+import pathlib
+import tempfile
+import unittest
+
+
+def there(*modules):
+    return all(importlib.util.find_spec(module) for module in modules)
+
+
+if there("torch", "torchvision", "PIL", "numpy"):
+    import torch
+    import torchvision
+    from torch.utils.data import DataLoader
+    from torchvision import transforms as v1
+    from torchvision.transforms import v2
+
+    from feedrate.torch import like, pixel_difference
+    from like_test import picture
+
+
+@unittest.skipUnless(there("torch", "torchvision", "PIL", "numpy"), "there is no torchvision")
+class InteropLikeTransforms(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.place.name)
+        for number in range(12):
+            directory = cls.root / f"class{number % 3}"
+            directory.mkdir(parents=True, exist_ok=True)
+            sides = 40 + 17 * (number % 7), 40 + 23 * (number % 5)
+            picture(number, *sides, "L" if number == 7 else "RGB").save(directory / f"{number}.png")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def loader(self, *transforms):
+        folder = torchvision.datasets.ImageFolder(self.root, v1.Compose([*transforms, v1.PILToTensor()]))
+        return DataLoader(folder, batch_size=5)
+
+    def expect_same(self, *transforms, levels=0):
+        """`levels`: by how many of 255 Pillow may differ, which resizes along the axes in another order since 13."""
+        theirs = self.loader(*transforms)
+        for (wanted, labels), (found, ours) in zip(theirs, like(theirs), strict=True):
+            self.assertEqual(labels.tolist(), ours.tolist())
+            self.assertEqual(wanted.shape, found.shape)
+            distance = (wanted.int() - found.int()).abs()
+            self.assertLessEqual(int(distance.max()), levels)
+            self.assertLess(float(distance.float().mean()), 0.3)
+
+    def expect_close_draws(self, *transforms):
+        found = pixel_difference(self.loader(*transforms), 12)
+        self.assertEqual(found.samples, 12)
+        self.assertLessEqual(found.largest, 1.01)
+        self.assertLess(found.mean, 0.3)
+
+    def test_sizes_of_two_numbers(self):
+        for made in v1, v2:
+            self.expect_same(made.Resize((32, 48)), levels=1)
+            self.expect_same(made.Resize((60, 31)), made.CenterCrop((21, 28)), levels=1)
+            self.expect_same(made.Resize((36, 36)), levels=1)
+            self.expect_close_draws(made.RandomResizedCrop((20, 31)), made.RandomHorizontalFlip())
+            self.expect_close_draws(made.Resize([39, 50]), made.RandomCrop((32, 40)))
+            self.expect_close_draws(made.Resize((24, 20)), made.RandomHorizontalFlip(1.0))
+        self.assertEqual(next(iter(like(self.loader(v1.RandomResizedCrop((20, 31))))))[0].shape, (5, 3, 20, 31))

@@ -31,6 +31,8 @@ constexpr Signature signatures[] = {
     {"<!DOCTYPE"sv, "an HTML page"},
     {"<html"sv, "an HTML page"},
     {"\0\0\0\x0cjP  "sv, "JPEG 2000"},
+    {"version https://git-lfs.github.com/"sv,
+     "a Git LFS pointer ('git lfs pull' fetches the image)"},
 };
 
 std::string first_bytes(Bytes bytes) {

@@ -7,6 +7,7 @@
 #include "formats/container.h"
 #include "formats/containers/wishes.h"
 #include "formats/io/late_bytes.h"
+#include "formats/io/lfs_pointer.h"
 #include "formats/remote/url.h"
 #include "formats/remote_dataset.h"
 
@@ -64,6 +65,7 @@ bool is_described(const DatasetInfo& info) {
   }
   if (status.type() == fs::file_type::not_found) fail(path, "there is no such file or directory");
   if (error) fail_errno(path, "cannot look at", error.value());
+  refuse_lfs_pointer(path);
   std::string formats;
   for (const Container* row : all_containers())
     formats += join(formats.empty() ? "" : ", ", row->name());
@@ -72,6 +74,8 @@ bool is_described(const DatasetInfo& info) {
   }
   if (const auto access = fs::directory_iterator(path, error); error) {
     fail_errno(path, "cannot look into the directory", error.value());
+  } else {
+    for (const fs::directory_entry& entry : access) refuse_lfs_pointer(entry.path());
   }
   const std::string inside = datasets_inside(path);
   if (!inside.empty()) fail(path, "is not a dataset itself, but holds some: ", inside);

@@ -16,6 +16,7 @@
 #include "formats/io/file.h"
 #include "formats/io/gzip.h"
 #include "formats/io/late_bytes.h"
+#include "formats/io/lfs_pointer.h"
 #include "formats/io/mapped_file.h"
 
 namespace feedrate::formats {
@@ -257,6 +258,7 @@ std::unique_ptr<ByteStream> stream_of(OpenFile file) {
   const ssize_t found =
       file.regular ? ::pread(file.descriptor.number(), start.data(), start.size(), 0) : 0;
   if (found > 0 && signature_of(start) == nullptr) {
+    refuse_lfs_pointer(file.path);
     try {
       return std::make_unique<MappedStream>(MappedFile(file.path));
     } catch (const Error&) {

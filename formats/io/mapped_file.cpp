@@ -15,6 +15,7 @@
 #include "formats/base/error.h"
 #include "formats/base/pages.h"
 #include "formats/io/file.h"
+#include "formats/io/lfs_pointer.h"
 
 namespace feedrate::formats {
 namespace {
@@ -72,6 +73,7 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
   if (at == MAP_FAILED) fail_errno(path, "cannot map", errno);
   bytes_ = {static_cast<const std::byte*>(at), size};
   guard_ = MapGuard(bytes_, path);
+  refuse_lfs_pointer(path, bytes_);
 }
 
 MappedFile::~MappedFile() {

@@ -29,6 +29,28 @@ TEST(UnitDataset, the_files_of_a_dataset_are_accepted_by_themselves) {
   }
 }
 
+// As a clone without `git lfs pull` has it.
+TEST(UnitDataset, a_git_lfs_pointer_is_named_wherever_data_is_expected) {
+  const TempDirectory temporary;
+  for (const char* name :
+       {"data.mdb", "a.rec", "a.tfrecord", "train-00000-of-00001", "a.tar", "a.tar.gz", "a.parquet",
+        "train-00000-of-00001.parquet", "index.json", "c/a.jpg", "any"}) {
+    for (const char* place : {"file", "directory"}) {
+      const fs::path directory = temporary / place / name;
+      const fs::path file = directory / name;
+      fs::create_directories(file.parent_path());
+      write_text(file, "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n");
+      const fs::path opened = *place == 'f' ? file : directory;
+      expect_error(
+          [&] {
+            Scratch scratch;
+            open_dataset(opened)->read(0, scratch);
+          },
+          {"Git LFS pointer", "git lfs pull", file.filename().string()});
+    }
+  }
+}
+
 TEST(UnitDataset, files_of_other_names_are_known_by_their_content) {
   TempDirectory temporary;
   const auto examples = make_examples({8, 8, 1}, 3);

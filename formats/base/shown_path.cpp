@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/base/fork_mutex.h"
+#include "formats/base/text.h"
 
 namespace feedrate::formats {
 namespace {
@@ -38,7 +39,7 @@ ShownAs::~ShownAs() {
 }
 
 std::string shown_path(const std::filesystem::path& path) {
-  const std::string text = path.string();
+  const std::string text = without_controls(path.native());
   if (names().count.load(std::memory_order_acquire) == 0) return text;
   const std::lock_guard lock(names().mutex);
   for (const auto& [directory, name] : names().of_directories) {

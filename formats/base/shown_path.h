@@ -20,7 +20,7 @@ class ShownAs {
   std::filesystem::path directory_;
 };
 
-/// The path as messages name it. Any thread; costs one load where nothing is shown otherwise.
+/// The path as messages name it, without control characters. Any thread.
 std::string shown_path(const std::filesystem::path& path);
 
 }  // namespace feedrate::formats

@@ -71,4 +71,22 @@ inline std::string grouped(std::uint64_t number) {
   return text;
 }
 
+/// `text` with `\xNN` in place of each control character (C0, DEL, C1 in UTF-8) that is not `kept`: a
+/// name in an archive must not move the cursor of a terminal or start a line of its own.
+inline std::string without_controls(std::string_view text, std::string_view kept = "") {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string shown;
+  shown.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool is_c1 = byte >= 0x80 && byte < 0xa0 && i > 0 && text[i - 1] == '\xc2';
+    if ((byte >= ' ' && byte != 0x7f && !is_c1) || kept.find(text[i]) != std::string_view::npos) {
+      shown += text[i];
+    } else {
+      shown.append("\\x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+    }
+  }
+  return shown;
+}
+
 }  // namespace feedrate::formats

@@ -123,7 +123,8 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
   const ProgressState state{title_, unit_, done, total, time - start_};
   // One column stays free: a full line would wrap and could not be erased.
   const std::string line = progress_line(state, terminal_columns(STDERR_FILENO) - 1);
-  say(erase_line + with_painted_bar(line));
+  std::fputs(erase_line, stderr);
+  say(with_painted_bar(line));
   bar_on_screen = true;
 }
 

@@ -52,6 +52,27 @@ bool takes_colours(int stream) {
   return is_terminal(stream) && !type.empty() && type != "dumb" && variable("NO_COLOR").empty();
 }
 
+// painted() has put colours into the text: ESC [ digits and semicolons m.
+std::string without_controls_but_colours(std::string_view text) {
+  constexpr std::string_view lines = "\n\t";
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t at = std::min(text.find("\033["), text.size());
+    shown += without_controls(text.substr(0, at), lines);
+    text.remove_prefix(at);
+    const std::size_t end =
+        text.find_first_not_of("0123456789;", std::min<std::size_t>(2, text.size()));
+    if (text.empty() || end == std::string_view::npos || text[end] != 'm') {
+      if (!text.empty()) shown += without_controls(text.substr(0, 1));
+      text.remove_prefix(std::min<std::size_t>(1, text.size()));
+      continue;
+    }
+    shown += text.substr(0, end + 1);
+    text.remove_prefix(end + 1);
+  }
+  return shown;
+}
+
 }  // namespace
 
 bool is_terminal(int stream) { return isatty(stream) == 1; }
@@ -68,7 +89,8 @@ std::size_t text_columns(int stream) {
 }
 
 std::string shown_on(int stream, std::string_view text) {
-  return is_terminal(stream) && !locale_is_utf8() ? as_ascii(text) : std::string(text);
+  const std::string harmless = without_controls_but_colours(text);
+  return is_terminal(stream) && !locale_is_utf8() ? as_ascii(harmless) : harmless;
 }
 
 std::string as_ascii(std::string_view text) {

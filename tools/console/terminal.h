@@ -17,8 +17,9 @@ std::size_t text_columns(int stream);
 /// The width of the terminal behind `stream`; 80 if unknown.
 std::size_t terminal_columns(int stream);
 
-/// `text` as `stream` shows it: on a terminal of a locale other than UTF-8, our lines, bars and
-/// signs become ASCII. Other letters, as of a file's name, stay.
+/// `text` as `stream` shows it: control characters other than line ends, tabs and our colours become
+/// `\xNN`. On a terminal of a locale other than UTF-8, our lines, bars and signs become ASCII. Other
+/// letters, as of a file's name, stay.
 std::string shown_on(int stream, std::string_view text);
 /// The substitution itself: "28 × 28" → "28 x 28".
 std::string as_ascii(std::string_view text);

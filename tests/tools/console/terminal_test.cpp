@@ -31,6 +31,17 @@ TEST(UnitTerminal, our_signs_become_ascii_and_the_letters_of_names_stay) {
   for (const char c : as_ascii(line)) EXPECT_GE(c, ' ');
 }
 
+TEST(UnitTerminal, a_name_cannot_move_the_cursor) {
+  EXPECT_EQ(shown_on(1, "a\033]0;title\a\r\x7f b"), "a\\x1b]0;title\\x07\\x0d\\x7f b");
+  EXPECT_EQ(shown_on(1, "\033[2Jx\033[1;31mred\033[0m\n\tnext"),
+            "\\x1b[2Jx\033[1;31mred\033[0m\n\tnext");
+  EXPECT_EQ(shown_on(1,
+                     "\xc2\x9b"
+                     "31m \xc3\xa9 \033["),
+            "\xc2\\x9b"
+            "31m \xc3\xa9 \\x1b[");
+}
+
 TEST(CommandsTerminal, errors_have_colours_only_on_a_terminal_that_takes_them) {
   const std::string absent = "verify /no/such/place";
   EXPECT_TRUE(testing::has(on_terminal("", absent), escape));

@@ -19,6 +19,48 @@ if TYPE_CHECKING:
     from feedrate.torch import DataLoader
 
 
+def like(
+    loader: data.DataLoader[Any],
+    *,
+    threads: int | None = None,
+    directory: str | os.PathLike[str] | None = None,
+) -> DataLoader[Any]:
+    """A `DataLoader` that yields what one of PyTorch's does: the same samples, shapes, types and number of
+    batches, and the numbers drawn for each sample from the same distributions.
+
+    Its dataset is an ImageFolder, ImageNet, CIFAR10, CIFAR100, MNIST or FashionMNIST of torchvision, an
+    ImageDataset of timm, a Dataset of Hugging Face's `datasets`, or a Subset of one; its transform is made of
+    torchvision's, v1 or v2, that are parts of recipes here. Of Hugging Face's it is the Compose that the function
+    of `with_transform` calls: that function is called with all rows and small pictures, twice, and a collate_fn with
+    some, to see that nothing else becomes of them. Folders are read where they lie. The sampler is taken as the
+    argument of `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your
+    own is called with images that are ready.
+
+    Args:
+        loader: it is left as it is, and is not iterated over.
+        threads: in place of its num_workers, of which 0 becomes 1.
+        directory: where the data are converted to, or were before: folders and Hugging Face's tables to
+            RecordIO, CIFAR and MNIST to LMDB. Of several ranks, one converts, and the others wait. None: folders
+            stay, and tables of up to 1 GiB, CIFAR and MNIST are converted in a temporary directory, which goes
+            with the dataset.
+
+    Raises ValueError for a loader that yields what Feedrate does not make: all the reasons."""
+    try:
+        return loader_like(likeness_of(loader, threads, directory))
+    except Unlike as unlike:
+        raise ValueError(f"Feedrate has nothing like this loader: {unlike}") from None
+
+
+def pixel_difference(loader: data.DataLoader[Any], samples: int = 100) -> Difference:
+    """How much the pixels of `like(loader)` differ from those of `loader`, from 0 to 255, where the random
+    numbers are the same: those that torchvision draws are forced upon Feedrate. Of samples at equal
+    distances. Leaves random states as they were. Raises ValueError as `like` does."""
+    try:
+        return difference(likeness_of(loader, None, None), samples)
+    except Unlike as unlike:
+        raise ValueError(f"Feedrate has nothing like this loader: {unlike}") from None
+
+
 class Likeness(NamedTuple):
     """What a DataLoader of PyTorch's is here."""
 

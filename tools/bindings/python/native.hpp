@@ -42,6 +42,7 @@ void add_labels(nanobind::module_& module);
 void add_memory(nanobind::module_& module);
 void add_progress(nanobind::module_& module);
 void add_run(nanobind::module_& module);
+void add_stand_ins(nanobind::module_& module);
 
 /// While it lives, this thread is outside Python, without the GIL, so that others run. A daemon
 /// thread that comes back when the interpreter ends would be unwound by it, which C++ does not

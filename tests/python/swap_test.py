@@ -97,7 +97,17 @@ class InteropSwap(unittest.TestCase):
         self.assertEqual(said.count("Swapped: "), 2)
         self.assertIn("ImageFolder, again.py:20", said)
         self.assertIn("Subset, again.py:17 (3 loaders)", said)
-        self.assertIn("DataLoader that is made, or asked for, in again.py:17.", " ".join(said.split()))
+        self.assertIn("like(DataLoader(…)) for the DataLoader(…) in again.py:17.", " ".join(said.split()))
+
+    def test_goes_on_where_pytorch_does(self):
+        for options in ("--no-sweep",), ("--seconds", "0.1"):
+            done = self.run_swapped(*options, script="at_once.py")
+            self.assertEqual(done.stdout.split(), [str(7 * 27), "0"])
+            said = " ".join(done.stderr.split())
+            self.assertIn("Swapped: ImageFolder, at_once.py", said)
+            self.assertIn("Mind: 1 sample left to the script's own decoding", said)
+            self.assertIn("looks like GIF", said)
+            self.assertIn("like(DataLoader(…)) for the DataLoader(…) in at_once.py:16.", said)
 
     def test_a_loader_that_is_left_draws_what_it_would_have_drawn(self):
         done = self.run_swapped("--no-sweep", script="endless.py")

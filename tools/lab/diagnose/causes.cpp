@@ -13,13 +13,13 @@ namespace feedrate::tools {
 
 namespace {
 
-constexpr double waits = 0.1;        // share of the time, from which the loader is the limit
-constexpr double worth_it = 1.1;     // a gain that is no error of measurement
-constexpr double least_gain = 1.05;  // below it, a cause is not worth a line
-constexpr double main_part = 0.3;    // of a batch
+constexpr double waits = 0.1;            // share of the time, from which the loader is the limit
+constexpr double worth_it = 1.1;         // a gain that is no error of measurement
+constexpr double least_gain = 1.05;      // below it, a cause is not worth a line
+constexpr double main_part = 0.3;        // of a batch
 constexpr double seconds_of_import = 1;  // beside torch, which every worker needs
-constexpr double many_tensors = 32;  // in a batch; two are usual
-constexpr double some_bytes = 4096;  // read in a batch, beside the probe's own
+constexpr double many_tensors = 32;      // in a batch; two are usual
+constexpr double some_bytes = 4096;      // read in a batch, beside the probe's own
 constexpr std::array<std::string_view, 15> names{"decoding",
                                                  "transform",
                                                  "your-code",
@@ -260,7 +260,8 @@ Cause stage_cause(const Case& of, const Stage& stage) {
     cause.kind = CauseKind::transform;
     cause.what = fmt::format("The transform {} takes {} of a sample's time.",
                              stage.name.substr(colon + 1), share);
-    cause.change = "do it on the batch in the loop, or with feedrate.torch.DataLoader";
+    cause.change =
+        "do it on the batch in the loop; 'feedrate diagnose --swap' says whether Feedrate has it";
   } else if (kind == "own") {
     const std::size_t place = stage.name.find(':', colon + 1);
     cause.kind = CauseKind::transform;
@@ -312,6 +313,11 @@ std::optional<Cause> format_is_none(const Case& of) {
 
 }  // namespace
 
+std::string times_text(double times) {
+  constexpr double whole = 100;  // from which "{:.2g}" has an exponent
+  return times < whole - 0.5 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
+}
+
 std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string_view name(CauseKind kind) { return names[static_cast<std::size_t>(kind)]; }
@@ -319,8 +325,8 @@ std::string_view name(CauseKind kind) { return names[static_cast<std::size_t>(ki
 std::string gain_text(const Cause& cause) {
   constexpr double visible = 1.02;
   if (cause.kind == CauseKind::model || cause.gain <= visible) return {};
-  return fmt::format(" Without it, the loop is {}{:.2g} times as fast.",
-                     cause.bound ? "at most " : "", cause.gain);
+  return fmt::format(" Without it, the loop is {}{} times as fast.", cause.bound ? "at most " : "",
+                     times_text(cause.gain));
 }
 
 std::string sentences(const Cause& cause) {
@@ -330,7 +336,9 @@ std::string sentences(const Cause& cause) {
   return text + fmt::format(" {}: {}.", place.empty() ? "To do" : place, cause.change);
 }
 
-std::vector<Cause> causes_of(const Case& of) {
+namespace {
+
+std::vector<Cause> unbounded_causes(const Case& of) {
   std::vector<Cause> found;
   if (of.loop.counted == 0) return found;
   if (of.loop.wait_share() < waits) {
@@ -362,6 +370,16 @@ std::vector<Cause> causes_of(const Case& of) {
   }
   std::erase_if(found, [](const Cause& cause) { return cause.gain < least_gain; });
   if (!found.empty() && !storage) add(format_is_none(of));
+  return found;
+}
+
+}  // namespace
+
+std::vector<Cause> causes_of(const Case& of) {
+  std::vector<Cause> found = unbounded_causes(of);
+  // No loader can save more than the waits, whatever the costs foretell.
+  const double most = 1 / std::max(0.001, 1 - of.loop.wait_share());
+  for (Cause& cause : found) cause.gain = std::min(cause.gain, most);
   return found;
 }
 

@@ -123,7 +123,9 @@ Diagnosis diagnose(const Seen& seen, const std::vector<std::string>& command, do
   if (loop.swept.empty() && paused != seen.loaders.end()) {
     const LoaderMade& made = paused->second.made;
     found.no_sweep =
-        fmt::format("the pause came in the loop over the {} of {}", made.dataset, made.where);
+        made.where == loop.made.where
+            ? fmt::format("the pause came in the loop over another loader of {}", made.where)
+            : fmt::format("the pause came in the loop over the {} of {}", made.dataset, made.where);
   }
   Costs costs = costs_of(loop.service, loop.receive, cores);
   costs.step = loop.step;

@@ -102,6 +102,8 @@ void for_each_field(const SwapOf& of, const Field& field) {
   field("pixels_samples", only_if(compared, pixels.samples),
         {"samples that were compared", Null{"not compared"}});
   field("not_compared", pixels.left_out, {"parts of the recipe that both went without"});
+  field("stand_ins", swap.stood_in.count,
+        {"samples that Feedrate's loader could not decode and the script's own code did"});
   field("notes", swap.made.value_or(Swapped{}).notes, {"what is otherwise, as sentences"});
 }
 
@@ -131,7 +133,7 @@ void for_each_field(const Loop& loop, const Field& field) {
         {"rate that it could take: without its waits", Unit{"samples/s"}, Null{"no step was whole"},
          Digits{1}});
   field("unwaited_steps", loop.unwaited,
-        {"that did not wait, from which `demand` is; 0: from all, since too few did not wait"});
+        {"that did not wait, from which `demand` is; 0: from all, the mean"});
   field("batch_seconds", only_if(made, service.wall),
         {"to make a batch, the mean", Unit{"s"}, Null{"not seen"}});
   field("batch_cpu_seconds", only_if(made, service.cpu),

@@ -95,7 +95,7 @@ std::string rates(const Loop& loop, std::size_t columns) {
   if (loop.samples <= 0) return {};
   const std::string basis = loop.unwaited > 0
                                 ? fmt::format("from {} steps that did not wait", loop.unwaited)
-                                : "from all steps, since too few did not wait";
+                                : "without its waits";
   return wrapped(fmt::format("It gets {} samples/s and could take {} ({}).",
                              quantity(loop.delivered()), quantity(loop.demand()), basis),
                  0, columns) +
@@ -181,20 +181,27 @@ std::string loop_name(const LoaderMade& made) {
 }
 
 std::string keep_lines(const Loop& loop, std::size_t columns) {
-  const std::string variable = harmless(loop.swap.made->name);
+  const Swapped& made = *loop.swap.made;
+  const std::string variable = harmless(made.name);
   const std::string where = harmless(loop.made.where.substr(loop.made.where.rfind('/') + 1));
-  if (variable.empty()) {
-    return "  " +
-           wrapped(
-               fmt::format("To keep it, import feedrate.torch and take feedrate.torch.like() of "
-                           "the DataLoader that is made, or asked for, in {}.",
-                           where),
-               2, columns) +
-           "\n";
+  if (!variable.empty()) {
+    return fmt::format(
+        "  To keep it, write in {}:\n    import feedrate.torch\n    {} = "
+        "feedrate.torch.like({})\n",
+        where, variable, variable);
   }
-  return fmt::format(
-      "  To keep it, write in {}:\n    import feedrate.torch\n    {} = feedrate.torch.like({})\n",
-      where, variable, variable);
+  std::string how = "import feedrate.torch and ";
+  if (made.here) {
+    how +=
+        fmt::format("write feedrate.torch.like(DataLoader(…)) for the DataLoader(…) in {}.", where);
+  } else if (!made.method.empty()) {
+    how += fmt::format("let {} return feedrate.torch.like() of the DataLoader.",
+                       harmless(made.method));
+  } else {
+    how += fmt::format("take feedrate.torch.like() of the DataLoader that {} gives to a library.",
+                       where);
+  }
+  return "  " + wrapped("To keep it, " + how, 2, columns) + "\n";
 }
 
 std::string pixels_text(const PixelsDiffer& pixels) {
@@ -247,14 +254,18 @@ std::string swap_text(const Loop& loop, std::size_t columns) {
   };
   if (swap.before && swap.after) {
     const double before = loop.rate(*swap.before), after = loop.rate(*swap.after);
-    line(fmt::format(
-        "Alone, yours supplies {} {}/s with {}, and Feedrate's {}: {:.2g} times as many.",
-        quantity(before), loop.samples > 0 ? "samples" : "batches",
-        counted(loop.made.workers, "worker"), quantity(after), after / before));
+    line(fmt::format("Alone, yours supplies {} {}/s with {}, and Feedrate's {}: {} times as many.",
+                     quantity(before), loop.samples > 0 ? "samples" : "batches",
+                     counted(loop.made.workers, "worker"), quantity(after),
+                     times_text(after / before)));
   } else if (!swap.unmeasured.empty()) {
     line("Neither was measured alone, since " + harmless(swap.unmeasured) + ".");
   }
   if (swap.pixels) line(pixels_text(*swap.pixels));
+  if (swap.stood_in.count > 0) {
+    line(fmt::format("Mind: {} left to the script's own decoding, since Feedrate could not: {}.",
+                     counted(swap.stood_in.count, "sample"), harmless(swap.stood_in.why)));
+  }
   for (const std::string& note : swap.made->notes) line("Mind: " + harmless(note) + ".");
   return text + keep_lines(loop, columns);
 }

@@ -230,8 +230,12 @@ ProbeEvent read_event(std::string_view line) {
   if (kind == "refused") event.what = SweepRefused{of.text("why")};
   if (kind == "pause") event.what = Paused{of.time("begin"), of.time("end")};
   if (kind == "swapped") {
-    event.what = Swapped{of.text("name"), of.text("data"), of.whole("threads").value_or(0),
-                         of.texts("notes")};
+    event.what = Swapped{.name = of.text("name"),
+                         .method = of.text("method"),
+                         .here = of.flag("here"),
+                         .data = of.text("data"),
+                         .threads = of.whole("threads").value_or(0),
+                         .notes = of.texts("notes")};
   }
   if (kind == "left") event.what = SwapLeft{of.text("why")};
   if (kind == "difference") {
@@ -242,6 +246,7 @@ ProbeEvent read_event(std::string_view line) {
     event.what = Supplied{kind == "after", of.whole("batches").value_or(0), of.time("time")};
   }
   if (kind == "unmeasured") event.what = SwapUnmeasured{of.text("why")};
+  if (kind == "stood_in") event.what = StoodIn{of.whole("count").value_or(0), of.text("why")};
   if (kind == "trouble") event.what = Trouble{of.text("what")};
   return event;
 }

@@ -107,7 +107,10 @@ struct Paused {
 };
 /// Feedrate's loader took the place of a DataLoader.
 struct Swapped {
-  std::string name{}, data{};  // of the script's variable, "": not known; where the data lie
+  std::string name{};    // of the script's variable; "": none, or not known
+  std::string method{};  // of a framework, which the script overrides to give it a loader; "": none
+  bool here = false;     // whether the script's own line makes the DataLoader
+  std::string data{};    // where the data lie
   std::uint64_t threads = 0;
   std::vector<std::string> notes{};
 };
@@ -131,6 +134,11 @@ struct Supplied {
 struct SwapUnmeasured {
   std::string why{};
 };
+/// Samples that Feedrate's loader could not decode, and the script's own code could.
+struct StoodIn {
+  std::uint64_t count = 0;
+  std::string why{};  // of the last ones
+};
 struct Trouble {
   std::string what{};
 };
@@ -141,7 +149,7 @@ struct ProbeEvent {
   std::variant<std::monostate, PythonStarted, ProcessSeen, TorchSeen, LoaderMade, EpochBegun,
                EpochEnded, IteratorMade, WorkerStarted, std::vector<StepBegun>, BatchesMade, Swept,
                SweepRefused, Paused, Swapped, SwapLeft, PixelsDiffer, Supplied, SwapUnmeasured,
-               Trouble>
+               StoodIn, Trouble>
       what;
 };
 

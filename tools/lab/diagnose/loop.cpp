@@ -204,13 +204,16 @@ Loop loop_of(const LoaderSeen& seen, const LeftOut& left_out) {
   loop.pin /= std::max(1.0, static_cast<double>(turns.size()));
   if (seen.made.workers > 0) loop.receive = receive;
   loop.step_cpu = step_cpu_of(seen, left_out);
-  // Steps that differ wait less where they are long: those are not typical, either.
-  const double mean = loop.time / std::max(1.0, static_cast<double>(turns.size()));
+  // The mean, since every tenth step may take a hundred times as long. A device that works on while the loop waits makes
+  // steps short that waited; then the others tell, but for those that did not wait because they were long.
+  const double count = std::max(1.0, static_cast<double>(turns.size()));
+  const double mean = (loop.time - loop.waited) / count;
+  const double alone = median(unwaited);
   const bool enough =
       unwaited.size() >= std::max<std::size_t>(enough_unwaited, steps.size() / 10) &&
-      median(unwaited) <= mean;
+      alone >= mean && alone <= loop.time / count;
   loop.unwaited = enough ? unwaited.size() : 0;
-  loop.step = enough ? median(std::move(unwaited)) : typical;
+  loop.step = enough ? alone : mean;
 
   std::vector<double> imports;
   for (const Epoch& epoch : seen.epochs) {

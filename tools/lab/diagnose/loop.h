@@ -50,9 +50,9 @@ struct Loop {
   double waited = 0;           // of it, in next() and iter()
   double starts = 0;           // of that, until the first batch of each epoch
   std::uint64_t started = 0;   // such epochs
-  double step = 0;             // the middle one, without its wait
+  double step = 0;             // the mean, without its wait
   double step_cpu = 0;         // processor time of it, of all its process's threads
-  std::uint64_t unwaited = 0;  // steps that did not wait, from which `step` is; 0: from all
+  std::uint64_t unwaited = 0;  // steps that did not wait, from whose middle `step` is; 0: from all
   double receive = 0;          // processor time to take a batch from a worker, in the middle
   double pin = 0;              // of a batch
   double imports = 0;          // of a worker before it works, but for torch's; in the middle

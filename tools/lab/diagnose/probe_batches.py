@@ -88,6 +88,13 @@ def _hook_transforms_v2(module):
     _replace(module.Compose, "forward", _compose)
 
 
+def _hook_albumentations(module):
+    def make(call):
+        return lambda self, *args, **kwargs: _timed("transform:" + type(self).__name__, call, self, *args, **kwargs)
+
+    _replace(module.BasicTransform, "__call__", make)
+
+
 # What makes a batch: in a worker, or in the main process where there are none.
 
 

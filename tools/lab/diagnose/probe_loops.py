@@ -1,20 +1,30 @@
 # The third part of the probe: the process that takes batches.
 
 def _caller():
-    """The line of the user's own code that is being run, and whether it calls the probe itself, through no library."""
-    frame, typed, other, itself = sys._getframe(2), None, None, True
+    """The line of the user's own code that is being run; whether it calls the probe itself, through no library; and
+    the library that it calls."""
+    frame, typed, other, through = sys._getframe(2), None, None, None
     while frame is not None:
         name, line = frame.f_code.co_filename, ":" + str(frame.f_lineno)
         package = "-packages" in name or name.startswith((_library, "<frozen "))
         if name == __file__ or package:
             other = other or (name + line if package else None)
         elif not name.startswith("<"):
-            return name + line, itself
+            return name + line, through
         else:  # a script of -c or stdin, or a cell; but files make code of text, too
-            typed = typed or (name + line, itself)
-        itself = itself and not package
+            typed = typed or (name + line, through)
+        if package:
+            through = name.rpartition("-packages/")[2].partition("/")[0]
         frame = frame.f_back
-    return typed or (other or "", False)
+    return typed or (other or "", "")
+
+
+def _shown(where):
+    """A line as people know it: those of a notebook's cell by the number of the cell."""
+    file, _, line = where.rpartition(":")
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return where if number is None else "In [" + str(number) + "]:" + line
 
 
 class _Loop(_Rows):
@@ -23,7 +33,8 @@ class _Loop(_Rows):
     def __init__(self, workers=None):
         _counts["loaders"] += 1
         self.number, self.since = _counts["loaders"], _now()
-        self.where, self.is_made_there = _caller()
+        self.where, self.through = _caller()
+        self.is_made_there, self.place = self.through is None, _shown(self.where)
         self.made, self.steps = self.since, 0
         _Rows.__init__(self, '{"event":"steps","pid":%d,"loader":%d' % (os.getpid(), self.number))
         self.last = self.planned = 0
@@ -89,7 +100,7 @@ def _restarted_with(init, names, given):
     PyTorch takes only with workers."""
     if not _settings:
         _read_settings()
-    if "workers" not in _settings or _worker or _caller()[0] != _settings["where"]:
+    if "workers" not in _settings or _worker or _shown(_caller()[0]) != _settings["where"]:
         return names
     known = init.__code__.co_varnames[1 : init.__code__.co_argcount]
     given.update(zip(known, names))
@@ -138,7 +149,7 @@ def _describe(loader, loop):
     except Exception:
         length = None
     _send(
-        "loader", loader=loop.number, where=loop.where, made=loop.made, dataset=type(dataset).__name__,
+        "loader", loader=loop.number, where=loop.place, made=loop.made, dataset=type(dataset).__name__,
         length=length, batch=loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
         samples=_mean_batch(loader), workers=loader.num_workers,
         persistent=bool(loader.persistent_workers), pin=bool(loader.pin_memory),
@@ -155,7 +166,7 @@ def _hook_dataloader(module):
             args = _restarted_with(init, args, kwargs)
             init(self, *args, **kwargs)
             loop = _loop_of(self)
-            if loop.where == _settings.get("where"):
+            if loop.place == _settings.get("where"):
                 loop.last_step = int(_settings["steps"])
 
         return initialised
@@ -239,7 +250,7 @@ class wrap:
         self._iterable = iterable
         self._loop = _Loop()
         self._loop.described = None  # by the shape of what it yields
-        _send("loader", loader=self._loop.number, where=self._loop.where, made=self._loop.made, wrapped=True,
+        _send("loader", loader=self._loop.number, where=self._loop.place, made=self._loop.made, wrapped=True,
               dataset=type(iterable).__name__)  # fmt: skip
 
     def __iter__(self):

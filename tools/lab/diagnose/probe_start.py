@@ -10,6 +10,7 @@ _hooks = {
     "torchvision.io.image": _hook_torchvision_io,
     "torchvision.transforms.transforms": _hook_transforms,
     "torchvision.transforms.v2._container": _hook_transforms_v2,
+    "albumentations.core.transforms_interface": _hook_albumentations,
     "torch.utils.data._utils.fetch": _hook_fetch,
     "torch.utils.data._utils.worker": _hook_worker,
     "torch.utils.data._utils.pin_memory": _hook_pin,

@@ -31,11 +31,12 @@ def _swap(loader, loop):
     try:
         made = _feedrate()
         ours = made.loader_like(made.likeness_of(loader, _given("threads"), _directory(loader), is_inner=True))
-        name = _variable(loop.where) if loop.is_made_there else None
-        _send("swapped", loader=number, notes=ours._likeness.notes, name=name,
-              data=str(ours._likeness.found.source.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
+        ours._likeness.stand_ins.tell = lambda count, why: _send("stood_in", loader=number, count=count, why=why)
         if _settings["sweep"] == "1" and _is_new(loader, loop):
             _measure(ours, loader, number)
+        name, method = (_variable(loop.where), None) if loop.is_made_there else (None, _method(loop.through))
+        _send("swapped", loader=number, notes=ours._likeness.notes, name=name, method=method, here=loop.is_made_there,
+              data=str(ours._likeness.found.source.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
         return ours
     except Exception as error:  # whatever it is, the script goes on with its own loader
         _send("left", loader=number, why=_reason(error))
@@ -86,17 +87,33 @@ def _directory(loader):
 
 
 def _variable(where):
-    """What the script calls the loader that it makes in that line, if the line says so."""
+    """What the script calls the loader that it makes in that line, where the line makes no other and no more of it."""
+    import ast
+    import linecache
+
     file, _, number = where.rpartition(":")
     try:
-        with open(file, encoding="utf-8") as lines:
-            for at, line in enumerate(lines, 1):
-                if at == int(number):
-                    name = line.partition("=")[0].strip()
-                    return name if name.replace(".", "_").isidentifier() else None
-    except (OSError, ValueError):
-        pass
-    return None
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return None
+    there = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) <= int(number) <= getattr(node, "end_lineno", 0)]
+    made = [node for node in there if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Call)
+            and "DataLoader" in ast.unparse(node.value.func)]  # fmt: skip
+    targets = getattr(made[0], "targets", None) or [made[0].target] if len(made) == 1 else []
+    name = ast.unparse(targets[0]) if len(targets) == 1 else ""
+    return name if name.replace(".", "_").isidentifier() else None
+
+
+_methods = {
+    "lightning": "train_dataloader() or val_dataloader()",
+    "pytorch_lightning": "train_dataloader() or val_dataloader()",
+    "transformers": "get_train_dataloader() or get_eval_dataloader()",
+}
+
+
+def _method(package):
+    """That a script overrides to give that library a loader."""
+    return _methods.get(package)
 
 
 _turns = 2  # in which both loaders are measured: a machine may have more to do in one than in the other

@@ -108,54 +108,59 @@ void Seen::add(ProbeEvent event) {
     LoaderSeen& loader = loader_of(event);
     return loader.epochs.empty() ? nullptr : &loader.epochs.back();
   };
-  std::visit(
-      Cases{[](std::monostate) {},
-            [&](const PythonStarted& what) { pythons.push_back(what); },
-            [&](const ProcessSeen& what) {
-              if (what.rank) ranks_[event.process] = *what.rank;
-            },
-            [&](const TorchSeen& what) { torch = what.version; },
-            [&](const LoaderMade& what) { loader_of(event).made = what; },
-            [&](const EpochBegun& what) {
-              loader_of(event).epochs.push_back({what, {}, {}, {}});
-            },
-            [&](const EpochEnded& what) {
-              if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
-            },
-            [&](const IteratorMade& what) {
-              for (const std::uint64_t worker : what.workers) {
-                iterators_[{run_of(what.parent), worker}] = {{event.process, event.loader}, what.sweep};
-              }
-            },
-            [&](const WorkerStarted& what) {
-              started_.push_back({{run_of(what.parent), number}, what});
-            },
-            [&](const std::vector<StepBegun>& what) {
-              LoaderSeen& loader = loader_of(event);
-              for (const StepBegun& step : what) {
-                if (loader.steps++ < max_kept && !loader.epochs.empty()) {
-                  loader.epochs.back().steps.push_back(step);
-                }
-              }
-            },
-            [&](const BatchesMade& what) {
-              Work& work = what.parent == 0 ? loader_of(event).work
-                                            : made_by_workers_[{run_of(what.parent), number}];
-              for (const BatchMade& batch : what.batches) work.add(batch);
-            },
-            [&](const Swept& what) { loader_of(event).sweep.points.push_back(what); },
-            [&](const SweepRefused& what) { refused = what.why; },
-            [&](const Paused& what) { pauses[event.process].push_back(what); },
-            [&](const Swapped& what) { loader_of(event).swap.made = what; },
-            [&](const SwapLeft& what) { loader_of(event).swap.left = what.why; },
-            [&](const PixelsDiffer& what) { loader_of(event).swap.pixels = what; },
-            [&](const Supplied& what) {
-              SwapSeen& swap = loader_of(event).swap;
-              if (what.time > 0) add_turn(what.swapped ? swap.after : swap.before, what);
-            },
-            [&](const SwapUnmeasured& what) { loader_of(event).swap.unmeasured = what.why; },
-            [&](const Trouble& what) { troubles.push_back(what.what); }},
-      event.what);
+  std::visit(Cases{[](std::monostate) {},
+                   [&](const PythonStarted& what) { pythons.push_back(what); },
+                   [&](const ProcessSeen& what) {
+                     if (what.rank) ranks_[event.process] = *what.rank;
+                   },
+                   [&](const TorchSeen& what) { torch = what.version; },
+                   [&](const LoaderMade& what) { loader_of(event).made = what; },
+                   [&](const EpochBegun& what) {
+                     loader_of(event).epochs.push_back({what, {}, {}, {}});
+                   },
+                   [&](const EpochEnded& what) {
+                     if (Epoch* epoch = last_epoch()) epoch->ended = what.begin;
+                   },
+                   [&](const IteratorMade& what) {
+                     for (const std::uint64_t worker : what.workers) {
+                       iterators_[{run_of(what.parent), worker}] = {{event.process, event.loader},
+                                                                    what.sweep};
+                     }
+                   },
+                   [&](const WorkerStarted& what) {
+                     started_.push_back({{run_of(what.parent), number}, what});
+                   },
+                   [&](const std::vector<StepBegun>& what) {
+                     LoaderSeen& loader = loader_of(event);
+                     for (const StepBegun& step : what) {
+                       if (loader.steps++ < max_kept && !loader.epochs.empty()) {
+                         loader.epochs.back().steps.push_back(step);
+                       }
+                     }
+                   },
+                   [&](const BatchesMade& what) {
+                     Work& work = what.parent == 0
+                                      ? loader_of(event).work
+                                      : made_by_workers_[{run_of(what.parent), number}];
+                     for (const BatchMade& batch : what.batches) work.add(batch);
+                   },
+                   [&](const Swept& what) { loader_of(event).sweep.points.push_back(what); },
+                   [&](const SweepRefused& what) { refused = what.why; },
+                   [&](const Paused& what) { pauses[event.process].push_back(what); },
+                   [&](const Swapped& what) { loader_of(event).swap.made = what; },
+                   [&](const SwapLeft& what) {
+                     loader_of(event).swap.left = what.why;
+                     loader_of(event).swap.made.reset();
+                   },
+                   [&](const PixelsDiffer& what) { loader_of(event).swap.pixels = what; },
+                   [&](const Supplied& what) {
+                     SwapSeen& swap = loader_of(event).swap;
+                     if (what.time > 0) add_turn(what.swapped ? swap.after : swap.before, what);
+                   },
+                   [&](const StoodIn& what) { loader_of(event).swap.stood_in = what; },
+                   [&](const SwapUnmeasured& what) { loader_of(event).swap.unmeasured = what.why; },
+                   [&](const Trouble& what) { troubles.push_back(what.what); }},
+             event.what);
 }
 
 void Seen::join_those_made_anew() {

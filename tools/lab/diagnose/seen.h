@@ -56,6 +56,7 @@ struct SwapSeen {
   std::optional<PixelsDiffer> pixels;
   std::optional<Supplied> before, after;
   std::string unmeasured;
+  StoodIn stood_in;
 };
 
 /// From a batch until the next one was asked for, or the epoch's end.

@@ -36,6 +36,46 @@ TEST(UnitDiagnoseLoop, waits_and_steps_are_told_apart) {
   EXPECT_GT(of({.wait = 0.0001}).loops.front().unwaited, 20U);
 }
 
+/// 200 steps with 2 workers. Nine of ten take 5 ms and wait for 13 ms, the tenth takes 0.6 s, and fills the queue.
+Seen uneven() {
+  Seen seen = MadeLoop{.workers = 1}.seen();
+  LoaderSeen& loader = seen.loaders.begin()->second;
+  loader.epochs.assign(1, {});
+  double now = 100;
+  for (int i = 0; i < 200; ++i) {
+    const double wait = i % 10 < 2 ? 0.0001 : 0.013, step = i % 10 == 9 ? 0.6 : 0.005;
+    loader.epochs.front().steps.push_back({.begin = now, .end = now + wait});
+    now += wait + step;
+  }
+  loader.epochs.front().ended = now;
+  return seen;
+}
+
+TEST(UnitDiagnoseLoop, steps_that_differ_are_told_by_their_mean) {
+  const Diagnosis found = diagnose(uneven(), {"python", "train.py"}, 4);
+  const Loop& loop = found.loops.front();
+  EXPECT_NEAR(loop.demand(), loop.delivered() / (1 - loop.wait_share()), 1);
+  ASSERT_FALSE(found.causes.empty());
+  for (const Cause& cause : found.causes) EXPECT_LE(cause.gain, 1 / (1 - loop.wait_share()));
+}
+
+TEST(UnitDiagnoseCauses, no_gain_is_more_than_the_waits) {
+  for (const double wait : {0.005, 0.02, 0.2}) {
+    for (const std::uint64_t workers : {0, 1, 4}) {
+      const Diagnosis found =
+          of({.workers = workers, .step = 0.02, .wait = wait, .start = wait}, 16);
+      const double most = 1 / (1 - found.loops.front().wait_share());
+      for (const Cause& cause : found.causes) EXPECT_LE(cause.gain, most + 1e-9) << cause.what;
+    }
+  }
+}
+
+TEST(UnitDiagnoseCauses, large_gains_have_no_exponent) {
+  EXPECT_EQ(times_text(1.234), "1.2");
+  EXPECT_EQ(times_text(99.7), "100");
+  EXPECT_EQ(times_text(251.2), "251");
+}
+
 TEST(UnitDiagnoseLoop, an_iterator_for_each_step_is_a_loop_too) {
   LoaderSeen seen;
   seen.made.batch = 10;

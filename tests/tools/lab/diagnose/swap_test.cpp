@@ -110,10 +110,36 @@ TEST(UnitDiagnoseSwap, says_once_what_is_of_all_loaders_that_are_made_alike) {
   EXPECT_EQ(count("9 samples"), 1U) << text;
   EXPECT_EQ(count("Set, train.py:31 (2 loaders)"), 1U) << text;
   EXPECT_EQ(count("      80    75 %"), 1U) << text;
-  EXPECT_EQ(count("take feedrate.torch.like() of the DataLoader that is made, or asked for, in "
-                  "train.py:31."),
-            1U)
-      << "no variable is known: " << text;
+}
+
+TEST(UnitDiagnoseSwap, says_what_to_write_wherever_the_loader_is_made) {
+  const auto told = [](const Swapped& made) {
+    Seen seen = MadeLoop{}.seen();
+    seen.add({1, 1, made});
+    return diagnose(seen, {"python", "train.py"}, 4).text(200);
+  };
+  for (const auto& [made, words] : std::vector<std::pair<Swapped, std::string>>{
+           {{.name = "loader", .here = true},
+            "train.py:31:\n    import feedrate.torch\n    loader = "},
+           {{.here = true}, "like(DataLoader(…)) for the DataLoader(…) in train.py:31."},
+           {{.method = "train_dataloader()"},
+            "let train_dataloader() return feedrate.torch.like()"},
+           {{}, "of the DataLoader that train.py:31 gives to a library."}}) {
+    EXPECT_NE(told(made).find(words), std::string::npos) << words << "\n" << told(made);
+  }
+}
+
+TEST(UnitDiagnoseSwap, tells_how_many_samples_the_script_decoded_itself) {
+  Seen seen = MadeLoop{}.seen();
+  seen.add({1, 1, Swapped{.threads = 2}});
+  seen.add(
+      read_event(R"({"event":"stood_in","pid":1,"loader":1,"count":3,"why":"a.jpg is a GIF"})"));
+  const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
+  EXPECT_NE(found.text(200).find("Mind: 3 samples left to the script's own decoding, since "
+                                 "Feedrate could not: a.jpg is a GIF."),
+            std::string::npos)
+      << found.text(200);
+  EXPECT_EQ(nlohmann::json::parse(found.json()).at("loops").at(0).at("swap").at("stand_ins"), 3);
 }
 
 TEST(UnitDiagnoseSwap, counts_batches_where_their_size_is_not_known) {
@@ -148,11 +174,13 @@ TEST(UnitDiagnoseSwap, is_told_of_loops_that_are_too_short_to_measure) {
 
 TEST(UnitDiagnoseSwap, tells_why_a_loader_was_left) {
   Seen seen = MadeLoop{}.seen();
+  seen.add({1, 1, Swapped{.threads = 2}});
   seen.add(read_event(R"({"event":"left","pid":1,"loader":1,"why":"Blur is no part of recipes"})"));
   const Diagnosis found = diagnose(seen, {"python", "train.py"}, 4);
   EXPECT_FALSE(found.causes.empty());
   EXPECT_NE(found.text(200).find("Left as it is: Set, train.py:31: Blur is no part of recipes."),
             std::string::npos);
+  EXPECT_EQ(found.text(200).find("Swapped"), std::string::npos) << "it was for a moment";
   const auto swap = nlohmann::json::parse(found.json()).at("loops").at(0).at("swap");
   EXPECT_FALSE(swap.at("swapped"));
   EXPECT_TRUE(swap.at("supply_before").is_null());

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 import torch
 from torch.utils import data
 
+from feedrate._errors import DataError
 from feedrate._like_data import found_in
 from feedrate._like_found import Found, Rows
+from feedrate._like_stand_ins import StandIns
 from feedrate._like_steps import Unlike, View
 from feedrate._like_transforms import Plan, plan_of
 from feedrate._random_states import kept_random_states
@@ -34,7 +36,8 @@ def like(
     of `with_transform` calls: that function is called with all rows and small pictures, twice, and a collate_fn with
     some, to see that nothing else becomes of them. Folders are read where they lie. The sampler is taken as the
     argument of `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your
-    own is called with images that are ready.
+    own is called with images that are ready. A sample that Feedrate cannot decode and the dataset of `loader` can is
+    decoded there, once, and kept in a temporary file: the first is warned of.
 
     Args:
         loader: it is left as it is, and is not iterated over.
@@ -68,6 +71,7 @@ class Likeness(NamedTuple):
     plan: Plan
     options: dict[str, Any]  # of feedrate.torch.DataLoader
     notes: list[str]  # sentences: what is otherwise
+    stand_ins: StandIns
 
 
 def likeness_of(
@@ -94,7 +98,7 @@ def likeness_of(
     notes: list[str] = []
     options = _options(theirs, plan, threads, notes)
     options["transform"] = _collated(theirs.collate_fn, found.rows, notes)
-    return Likeness(found, plan, options, notes)
+    return Likeness(found, plan, options, notes, StandIns(found))
 
 
 def _unless(reasons: list[str], make: Callable[[], Any]) -> Any:
@@ -118,7 +122,7 @@ def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> 
         given |= {"mean": plan.mean, "deviation": plan.deviation}
     _take_order(theirs, given)
     if getattr(sys.modules.get("PIL.ImageFile"), "LOAD_TRUNCATED_IMAGES", False):
-        notes.append("Pillow is told to load truncated images; Feedrate raises an error where it meets one")
+        notes.append("Pillow is told to load truncated images; Feedrate leaves each that it meets to Pillow")
     if theirs.worker_init_fn is not None:
         notes.append("its worker_init_fn is not called: there are no workers")
     return given
@@ -201,7 +205,10 @@ def difference(likeness: Likeness, samples: int) -> Difference:
         for number in range(count):
             at = number * size // count
             index = at if source.within is None else source.within[at]
-            distance = _distance(likeness, index)
+            try:
+                distance = _distance(likeness, index)
+            except DataError:  # theirs decodes it in both
+                continue
             largest = max(largest, float(distance.max()))
             total += float(distance.sum(dtype=torch.float64))
             values += distance.numel()

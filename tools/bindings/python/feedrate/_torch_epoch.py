@@ -87,10 +87,13 @@ class _Copy(NamedTuple):
 class Epoch(Generic[T]):
     """What is left of an epoch. One thread."""
 
-    def __init__(self, loader: DataLoader[T], run: Run) -> None:
-        self._loader = loader
+    def __init__(self, loader: DataLoader[T], run: Run, owner: DataLoader[T]) -> None:
+        self.loader = loader
+        self._owner = owner  # the loader that was iterated; a copy of it loads where it has another iteration
         self._run: Run | None = run
-        self._epoch = loader._state["epoch"]
+        self._is_handed_out = False  # whole
+        self._state = loader._state  # behind its last batch
+        self.epoch = loader._state["epoch"]
         self._share = loader._share
         self._over = False  # its last batch was taken
         self._ahead: _Copy | None = None  # the next one
@@ -108,6 +111,10 @@ class Epoch(Generic[T]):
                 with contextlib.suppress(Exception):  # whoever uses that device next is told
                     there.synchronize()
 
+    @property
+    def goes_on(self) -> bool:
+        return self._run is not None and not self._is_handed_out
+
     def __iter__(self) -> Epoch[T]:
         return self
 
@@ -115,28 +122,31 @@ class Epoch(Generic[T]):
         run = self._run
         if run is None:
             raise StopIteration
-        loader = self._loader
+        loader = self.loader
         try:
             batch = self._taken(run) if self._stream is None else self._taken_on_gpu(run)
+            run = self._run or run
             if batch is None:
                 loader._live = run if loader._persists else None
-                loader._state = run.state
+                loader._state = self._owner._state = run.state
                 raise StopIteration
+            self._is_handed_out = batch.last_of_epoch
             state = batch.state
             if batch.last_of_epoch and loader._persists:
                 loader._live = run
             given = self._transformed(run, batch)
             del batch  # the caller alone holds it while the next one is awaited
             # Last of all, and no call: Ctrl-C loses the batch before, when it comes again, or not at all.
-            loader._state = state
+            self._state = loader._state = self._owner._state = state
             return given
         except BaseException:
             self._run = None
             raise
 
     def _taken(self, run: Run) -> _Tensors | None:
-        loader = self._loader
-        batch = None if self._over else run.next_of(self._epoch)
+        loader = self.loader
+        batch = None if self._over else self._next_of(run)
+        run = self._run or run  # another where a sample could not be read
         now = loader._share_now()
         if now != self._share:
             raise RuntimeError(
@@ -157,6 +167,13 @@ class Epoch(Generic[T]):
             images = images.permute(0, 3, 1, 2)
         return _Tensors(images, labels, indices, run.state, batch.last_of_epoch)
 
+    def _next_of(self, run: Run) -> Batch | None:
+        while True:
+            try:
+                return run.next_of(self.epoch)
+            except DataError as error:
+                run = self._run = self.loader._run_without(error, self._state)
+
     def _taken_on_gpu(self, run: Run) -> _Tensors | None:
         if self._copied is not None:
             self._copied[1].synchronize()  # before the loader may fill that memory again
@@ -172,7 +189,7 @@ class Epoch(Generic[T]):
             self._ahead = self._copy(run)
         except DataError as error:  # comes behind this batch, as it does without a device
             self._failure = error.with_traceback(None)  # whose frames would keep this one
-        stream = torch.cuda.current_stream(self._loader.device)
+        stream = torch.cuda.current_stream(self.loader.device)
         stream.wait_event(copy.there)
         for tensor in copy.device[:3]:
             # Its memory belongs to the other stream, which must not use it again too early.
@@ -188,7 +205,7 @@ class Epoch(Generic[T]):
                 return None
             try:
                 images, labels, indices = (
-                    tensor.to(self._loader.device, non_blocking=True) for tensor in host[:3]
+                    tensor.to(self.loader.device, non_blocking=True) for tensor in host[:3]
                 )
                 there = self._stream.record_event()
             except BaseException:
@@ -198,7 +215,7 @@ class Epoch(Generic[T]):
         return _Copy(host if run.decoder is None else None, device, there)
 
     def _transformed(self, run: Run, batch: _Tensors) -> T:
-        loader = self._loader
+        loader = self.loader
         images, labels, indices = batch[:3]
         if loader._sample_transform is not None:
             start = time.perf_counter()

@@ -6,12 +6,14 @@ import copy
 import os
 import reprlib
 import warnings
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, Generic, Iterable, Literal, Sequence, TypeVar, cast, overload
 
 import torch
 import torch.utils.data
 
 from feedrate import _data, _native
+from feedrate._errors import DataError
 from feedrate._given import expect_flag, expect_function
 from feedrate._like import Difference, Likeness, like, pixel_difference
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
@@ -48,7 +50,9 @@ class DataLoader(Generic[T]):
 
     Each iteration is an epoch, in an order and with random draws of its own: those of epoch 0 again where
     a loader is made anew for each, unless `set_epoch` or `seed` says otherwise. When it was broken off,
-    the next one is the next epoch, from its start. `load_state_dict` makes the next iteration the rest
+    the next one is the next epoch, from its start. One that begins while others go on is an epoch of its
+    own as well, with threads of its own, as zip(loader, loader) has two; the state is then behind the last
+    batch that any of them handed out. `load_state_dict` makes the next iteration the rest
     of the epoch that was saved: no batch where no whole one is left, so that each epoch is iterated
     over once. A batch that Ctrl-C or an exception in `transform` kept from a `for` loop is in that
     rest. After a whole epoch the threads prepare the next one, until `close`. Any Trainer that takes an
@@ -216,6 +220,8 @@ class DataLoader(Generic[T]):
         self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
+        self._free_from = 0  # the epoch that no iteration beside another has had, since somebody said where to start
+        self._iterations: weakref.WeakSet[Epoch[T]] = weakref.WeakSet()  # of this loader, and of those beside
         self._streams = Streams()
 
     @property
@@ -242,24 +248,49 @@ class DataLoader(Generic[T]):
 
     def __iter__(self) -> Epoch[T]:
         epoch = self._order.epoch_set()
+        others = [other for other in self._iterations if other.goes_on]
+        begins = copy.copy(self) if any(other.loader is self for other in others) else self
+        begins._free_from = max([self._free_from, *(other.epoch + 1 for other in others)])
         if epoch is not None:
-            self.set_epoch(epoch)
+            begins.set_epoch(epoch)
+        iteration = begins._begun_for(self)
+        if begins is not self:
+            self._free_from = max(self._free_from, iteration.epoch + 1)
+        self._iterations.add(iteration)
+        return iteration
+
+    def _begun_for(self, owner: DataLoader[T]) -> Epoch[T]:
         self._take_share()
-        if not self._resumes and self._state["position"] != 0:  # the last one was broken off
-            self._go_to({**self._state, "epoch": self._state["epoch"] + 1, "position": 0})
+        if not self._resumes:
+            # The last one was broken off, or others have had the next epochs.
+            ended = self._state["epoch"] + (1 if self._state["position"] != 0 else 0)
+            following = {**self._state, "epoch": max(ended, self._free_from), "position": 0}
+            if following != self._state:
+                self._go_to(following)
         self._resumes = False
         indices = self._order.indices_at(self._state)
         if indices is not None:
             self._loader._reorder(indices)
         live, self._live = self._live, None
         if live is None or live.state != self._state:
-            self._loader.load_state_dict(self._state)
-            self._loader._pin = (pin, unpin) if self._pins else None
-            self._loader._packed = self._decodes
-            settings = self._loader._settings
-            live = Run(self._loader, Decoder(self.device, self.batch_size, settings) if self._decodes else None)
+            live = self._run_from(self._state)
             self._sample_seconds = 0.0
-        return Epoch(self, live)
+        return Epoch(self, live, owner)
+
+    def _run_from(self, state: dict[str, int]) -> Run:
+        self._loader.load_state_dict(state)
+        self._loader._pin = (pin, unpin) if self._pins else None
+        self._loader._packed = self._decodes
+        settings = self._loader._settings
+        return Run(self._loader, Decoder(self.device, self.batch_size, settings) if self._decodes else None)
+
+    def _run_without(self, error: DataError, state: dict[str, int]) -> Run:
+        """From that state, where theirs decodes the sample that ours cannot. Raises the error where it is not
+        like another loader, or theirs cannot, either."""
+        if self._likeness is None:
+            raise error
+        self._loader = self._likeness.stand_ins.in_loader(self._loader, error)
+        return self._run_from(state)
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration that epoch, from 0; one to be resumed there stays as it is."""
@@ -267,6 +298,7 @@ class DataLoader(Generic[T]):
             raise TypeError(f"epoch: expected a whole number from 0, found {reprlib.repr(epoch)}")
         epoch = int(epoch)
         if epoch != self._state["epoch"] or not self._resumes:
+            self._free_from = 0
             self._go_to({**self._state, "epoch": epoch, "position": 0})
 
     def state_dict(self) -> dict[str, int]:
@@ -278,6 +310,7 @@ class DataLoader(Generic[T]):
 
         It may come from another number of threads, ranks and images a batch. Where these leave no batch of
         the epoch, the iteration is empty."""
+        self._free_from = 0
         self._go_to(state)
 
     def stats(self) -> dict[str, float]:
@@ -291,18 +324,23 @@ class DataLoader(Generic[T]):
     def close(self) -> None:
         """Ends the threads, and gives their memory back. The next iteration starts them again."""
         self._live = None
-        self._loader.close()
+        for loader in (self, *(iteration.loader for iteration in self._iterations)):
+            loader._loader.close()
 
     def __repr__(self) -> str:
         rank = f", rank {self._share[0]} of {self._share[1]}" if self._share[1] > 1 else ""
         return f"feedrate.torch.DataLoader({self.dataset!r}, {len(self)} batches of {self.batch_size}{rank})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_live": None, "_likeness": None}  # neither threads nor functions are pickled
+        # Neither threads nor functions are pickled.
+        return {**self.__dict__, "_live": None, "_likeness": None, "_iterations": ()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= {**state, "_iterations": weakref.WeakSet()}
 
     def __copy__(self) -> DataLoader[T]:
         made: DataLoader[T] = type(self).__new__(type(self))
-        made.__dict__ |= self.__getstate__()
+        made.__setstate__({**self.__getstate__(), "_likeness": self._likeness})
         made.__dict__ |= {name: copy.copy(getattr(self, name)) for name in ("_loader", "_order", "_streams")}
         return made
 

@@ -143,7 +143,7 @@ std::uint32_t count_classes(const Dataset& dataset) {
   Scratch scratch;
   std::int32_t largest = -1;
   for (std::uint64_t i = 0; i < dataset.size(); ++i) {
-    largest = std::max(largest, dataset.read(i, scratch).label);
+    largest = std::max(largest, dataset.label(i, scratch));
   }
   return static_cast<std::uint32_t>(largest) + 1;
 }

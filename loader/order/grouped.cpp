@@ -18,7 +18,7 @@ class Grouped final : public Picks {
  public:
   Grouped(std::span<const std::int32_t> labels, const std::map<std::int32_t, std::uint64_t>& counts,
           std::uint32_t classes, std::uint32_t each)
-      : Picks(std::max<std::uint64_t>(1, labels.size() / (std::uint64_t{classes} * each)) *
+      : Picks(std::max<std::uint64_t>(1, total(counts) / (std::uint64_t{classes} * each)) *
               classes * each),
         classes_(classes),
         each_(each),
@@ -28,8 +28,10 @@ class Grouped final : public Picks {
       next[label] = begins_.back();
       begins_.push_back(begins_.back() + count);
     }
-    indices_.resize(labels.size());
-    for (std::size_t i = 0; i < labels.size(); ++i) indices_[next[labels[i]]++] = i;
+    indices_.resize(begins_.back());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i] >= 0) indices_[next[labels[i]]++] = i;
+    }
   }
 
   std::uint64_t together() const override { return std::uint64_t{classes_} * each_; }
@@ -48,6 +50,12 @@ class Grouped final : public Picks {
   }
 
  private:
+  static std::uint64_t total(const std::map<std::int32_t, std::uint64_t>& counts) {
+    std::uint64_t all = 0;
+    for (const auto& [label, count] : counts) all += count;
+    return all;
+  }
+
   std::uint32_t classes_, each_;
   std::uint64_t round_;                   // classes in a round
   std::vector<std::uint64_t> begins_{0};  // of each class in indices_, and their end
@@ -63,7 +71,9 @@ std::unique_ptr<const Picks> grouped_by_class(std::span<const std::int32_t> labe
                      " x ", each));
   }
   std::map<std::int32_t, std::uint64_t> counts;
-  for (const std::int32_t label : labels) ++counts[label];
+  for (const std::int32_t label : labels) {
+    if (label >= 0) ++counts[label];
+  }
   if (counts.size() < classes) {
     throw Error(join("groups: ", classes, " classes requested, the dataset has samples of ",
                      counts.size()));

@@ -36,25 +36,12 @@ std::unique_ptr<const Picks> listed(std::vector<std::uint64_t> indices, std::uin
   return std::make_unique<Listed>(std::move(indices));
 }
 
-std::vector<std::int32_t> labels_of(const Dataset& dataset) {
-  std::vector<std::int32_t> labels;
-  labels.reserve(dataset.size());
-  Scratch scratch;
-  for (std::uint64_t index = 0; index < dataset.size(); ++index) {
-    labels.push_back(dataset.label(index, scratch));
-    if (labels.back() < 0) {
-      fail(dataset.info().path, "sample ", index, ": label ", labels.back(), " is no class");
-    }
-  }
-  return labels;
-}
-
 std::vector<double> balancing_weights(std::span<const std::int32_t> labels) {
   std::map<std::int32_t, double> counts;
   for (const std::int32_t label : labels) ++counts[label];
   std::vector<double> weights;
   weights.reserve(labels.size());
-  for (const std::int32_t label : labels) weights.push_back(1 / counts[label]);
+  for (const std::int32_t label : labels) weights.push_back(label < 0 ? 0 : 1 / counts[label]);
   return weights;
 }
 

@@ -46,7 +46,7 @@ std::unique_ptr<const Picks> weighted(const std::vector<double>& weights, std::u
 /// many different samples of each, as far as it has them. Groups go through all classes before one
 /// comes again, but for the few that do not fill a group, and through all samples of a class in the
 /// same way. An epoch holds as many groups as the dataset can fill, at least one. 8 bytes a sample.
-/// Throws Error where labels holds fewer classes.
+/// A sample whose label is below 0 is in no group. Throws Error where labels holds fewer classes.
 std::unique_ptr<const Picks> grouped_by_class(std::span<const std::int32_t> labels,
                                               std::uint32_t classes, std::uint32_t each);
 
@@ -64,10 +64,7 @@ struct MixMember {
 std::unique_ptr<const Picks> mixed(std::vector<MixMember> members, std::uint64_t draws,
                                    bool shuffle);
 
-/// The label of every sample. Throws Error for a sample that cannot be read, and
-/// for a label below 0.
-std::vector<std::int32_t> labels_of(const formats::Dataset& dataset);
-/// Weights with which every class is drawn as often as any other.
+/// Weights with which every class is drawn as often as any other, and a sample whose label is below 0 never.
 std::vector<double> balancing_weights(std::span<const std::int32_t> labels);
 
 }  // namespace feedrate::loader

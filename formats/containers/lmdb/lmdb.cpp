@@ -7,6 +7,7 @@
 #include <array>
 #include <cassert>
 #include <fstream>
+#include <type_traits>
 
 #include "formats/container.h"
 #include "formats/containers/describe.h"
@@ -116,20 +117,18 @@ class LmdbDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch&) const override {
-    assert(index < entries_.size());
-    const LmdbEntry& entry = entries_[index];
-    const LmdbItem item = lmdb_item(file_.bytes(), entry);
-    try {
+    return placed(index, [&](const LmdbItem& item) {
       Sample sample = dialect_->read(item);
       if (sample.codec == nullptr) {
         sample.codec = &codec_for(sample.bytes);
         sample.shape = sample.codec->shape(sample.bytes);
       }
       return sample;
-    } catch (const Error& error) {
-      fail(file_.path(), "sample ", index, " (key '", item.key, "', byte ", entry.value,
-           "): ", error.what());
-    }
+    });
+  }
+
+  std::int32_t label(std::uint64_t index, Scratch&) const override {
+    return placed(index, [&](const LmdbItem& item) { return dialect_->read(item).label; });
   }
 
   // A key holds the sample's name.
@@ -147,6 +146,21 @@ class LmdbDataset final : public Dataset {
   }
 
  private:
+  // What `read` returns of a sample; its Error, with the sample's place in front.
+  template <class Read>
+  std::invoke_result_t<const Read&, const LmdbItem&> placed(std::uint64_t index,
+                                                            const Read& read) const {
+    assert(index < entries_.size());
+    const LmdbEntry& entry = entries_[index];
+    const LmdbItem item = lmdb_item(file_.bytes(), entry);
+    try {
+      return read(item);
+    } catch (const Error& error) {
+      fail(file_.path(), "sample ", index, " (key '", item.key, "', byte ", entry.value,
+           "): ", error.what());
+    }
+  }
+
   static const fs::path& checked(const fs::path& data) {
     const MappedFile file(data);
     try {

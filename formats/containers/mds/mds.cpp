@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
@@ -54,13 +55,15 @@ class MdsDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch&) const override {
-    const Place place = place_of(index);
-    try {
-      return place.shard->samples().read(place.number, classes_);
-    } catch (const Error& error) {
-      fail(place.shard->path(), "sample ", index, " (number ", place.number, ", byte ",
-           place.shard->samples().start(place.number), "): ", error.what());
-    }
+    return placed(index, [&](const MdsSamples& samples, std::uint64_t number) {
+      return samples.read(number, classes_);
+    });
+  }
+
+  std::int32_t label(std::uint64_t index, Scratch&) const override {
+    return placed(index, [&](const MdsSamples& samples, std::uint64_t number) {
+      return samples.label(number, classes_);
+    });
   }
 
   bool look_ahead(std::uint64_t index) const override {
@@ -114,6 +117,20 @@ class MdsDataset final : public Dataset {
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
     const auto shard = static_cast<std::size_t>(end - ends_.begin());
     return {&shards_[shard], index - (shard == 0 ? 0 : ends_[shard - 1])};
+  }
+
+  // What `read` returns of a sample; its Error, with the sample's place in front.
+  template <class Read>
+  std::invoke_result_t<const Read&, const MdsSamples&, std::uint64_t> placed(
+      std::uint64_t index, const Read& read) const {
+    const Place place = place_of(index);
+    const MdsSamples& samples = place.shard->samples();
+    try {
+      return read(samples, place.number);
+    } catch (const Error& error) {
+      fail(place.shard->path(), "sample ", index, " (number ", place.number, ", byte ",
+           samples.start(place.number), "): ", error.what());
+    }
   }
 
   std::vector<MdsShardFile> shards_;

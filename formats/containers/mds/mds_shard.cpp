@@ -212,10 +212,18 @@ Sample MdsSamples::read(std::uint64_t number, const TextClasses& classes) const 
     sample.codec = &codec_for(found.image);
     sample.shape = sample.codec->shape(found.image);
   }
-  sample.label = roles_.text_labels ? classes.label(as_text(found.label))
-                                    : label_from(columns_[roles_.label], found.label);
+  sample.label = label_of(found, classes);
   sample.name = as_text(found.name);
   return sample;
+}
+
+std::int32_t MdsSamples::label_of(const Values& found, const TextClasses& classes) const {
+  return roles_.text_labels ? classes.label(as_text(found.label))
+                            : label_from(columns_[roles_.label], found.label);
+}
+
+std::int32_t MdsSamples::label(std::uint64_t number, const TextClasses& classes) const {
+  return label_of(values(number), classes);
 }
 
 void MdsSamples::add_classes(TextClasses& classes) const {

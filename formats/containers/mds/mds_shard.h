@@ -37,6 +37,8 @@ class MdsSamples {
   /// The sample, in place; `classes` are those of labels that are text. Throws Error without naming
   /// the file.
   Sample read(std::uint64_t number, const TextClasses& classes) const;
+  /// The sample's label, whatever its image is. Throws Error like read().
+  std::int32_t label(std::uint64_t number, const TextClasses& classes) const;
   /// Adds the classes of all labels, which are text. What read() refuses has none. Throws Error, naming
   /// the shard's file, for too many classes.
   void add_classes(TextClasses& classes) const;
@@ -52,6 +54,7 @@ class MdsSamples {
   const std::byte* offset_at(std::uint64_t number) const;
   Bytes expected_bytes(std::uint64_t number) const;
   Values values(std::uint64_t number) const;
+  std::int32_t label_of(const Values& values, const TextClasses& classes) const;
 
   std::filesystem::path path_;
   Bytes bytes_;

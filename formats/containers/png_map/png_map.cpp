@@ -121,6 +121,8 @@ class PngMapDataset final : public Dataset {
     }
   }
 
+  std::int32_t label(std::uint64_t index, Scratch&) const override { return entries_[index].label; }
+
   bool look_ahead(std::uint64_t index) const override {
     const Entry& entry = entries_[index];
     prefetch_file_at(directory_of(entry), path_of(entry));

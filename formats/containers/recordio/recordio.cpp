@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
@@ -95,9 +96,7 @@ class RecordioDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    assert(index < size());
-    const Place place = place_of(index);
-    try {
+    return placed(index, [&](const Place& place) {
       const ImageRecord record = place.file->read(place.image, scratch);
       Sample sample;
       sample.bytes = record.image;
@@ -106,10 +105,15 @@ class RecordioDataset final : public Dataset {
       sample.name = place.file->name(record.id);
       read_labels(record, sample, scratch);
       return sample;
-    } catch (const Error& error) {
-      fail(place.file->path(), "sample ", index, " (byte ", place.file->start(place.image),
-           "): ", error.what());
-    }
+    });
+  }
+
+  std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
+    return placed(index, [&](const Place& place) {
+      Sample sample;
+      read_labels(place.file->read(place.image, scratch), sample, scratch);
+      return sample.label;
+    });
   }
 
   Bytes details(std::uint64_t index, Scratch& scratch) const override {
@@ -163,6 +167,20 @@ class RecordioDataset final : public Dataset {
     const RecordFile* file;
     std::uint64_t image;  // in the file
   };
+
+  // What `read` returns of a sample; its Error, with the sample's place in front.
+  template <class Read>
+  std::invoke_result_t<const Read&, const Place&> placed(std::uint64_t index,
+                                                         const Read& read) const {
+    assert(index < size());
+    const Place place = place_of(index);
+    try {
+      return read(place);
+    } catch (const Error& error) {
+      fail(place.file->path(), "sample ", index, " (byte ", place.file->start(place.image),
+           "): ", error.what());
+    }
+  }
 
   Place place_of(std::uint64_t index) const {
     const auto file = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) -

@@ -200,20 +200,6 @@ std::optional<Shape> raw_shape(const ImageExample& example) {
                    "record states no height and width"));
 }
 
-std::int32_t class_of(const ImageExample& example) {
-  if (!example.label) throw Error("no label: neither image/class/label nor label is there");
-  if (example.has_wnid && *example.label < 1) {
-    throw Error(join("the label ", *example.label,
-                     " is no class: these labels count from 1, and 0 ", "is the background"));
-  }
-  constexpr std::int64_t min_label = std::numeric_limits<std::int32_t>::min();
-  constexpr std::int64_t max_label = std::numeric_limits<std::int32_t>::max();
-  if (*example.label < min_label || *example.label > max_label) {
-    throw Error(join("the label ", *example.label, " is not a class number"));
-  }
-  return static_cast<std::int32_t>(*example.label - (example.has_wnid ? 1 : 0));
-}
-
 }  // namespace
 
 ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
@@ -241,6 +227,20 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
   if (!result.label) result.label = only_int(found[label]);
   read_boxes(found, boxes);
   return result;
+}
+
+std::int32_t class_of(const ImageExample& example) {
+  if (!example.label) throw Error("no label: neither image/class/label nor label is there");
+  if (example.has_wnid && *example.label < 1) {
+    throw Error(join("the label ", *example.label,
+                     " is no class: these labels count from 1, and 0 ", "is the background"));
+  }
+  constexpr std::int64_t min_label = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t max_label = std::numeric_limits<std::int32_t>::max();
+  if (*example.label < min_label || *example.label > max_label) {
+    throw Error(join("the label ", *example.label, " is not a class number"));
+  }
+  return static_cast<std::int32_t>(*example.label - (example.has_wnid ? 1 : 0));
 }
 
 Sample to_sample(const ImageExample& example) {

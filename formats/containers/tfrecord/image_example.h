@@ -59,4 +59,7 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes);
 /// (TensorFlow's CIFAR tutorial). Other sizes are refused rather than guessed.
 Sample to_sample(const ImageExample& example);
 
+/// The label of to_sample(), whatever the image is. Throws Error where there is none.
+std::int32_t class_of(const ImageExample& example);
+
 }  // namespace feedrate::formats

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
@@ -131,16 +132,15 @@ class TfrecordDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    assert(index < size());
-    const Place place = place_of(index);
-    try {
+    return placed(index, [&](const Place& place) {
       Sample sample = to_sample(example(place, scratch));
       sample.boxes = scratch.boxes;
       return sample;
-    } catch (const Error& error) {
-      fail(place.shard->path(), "sample ", index, " (record ", place.record, ", byte ",
-           place.shard->start(place.record), "): ", error.what());
-    }
+    });
+  }
+
+  std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
+    return placed(index, [&](const Place& place) { return class_of(example(place, scratch)); });
   }
 
   bool look_ahead(std::uint64_t index) const override {
@@ -190,6 +190,20 @@ class TfrecordDataset final : public Dataset {
     const TfrecordShard* shard;
     std::uint64_t record;  // in the shard
   };
+
+  // What `read` returns of a sample; its Error, with the sample's place in front.
+  template <class Read>
+  std::invoke_result_t<const Read&, const Place&> placed(std::uint64_t index,
+                                                         const Read& read) const {
+    assert(index < size());
+    const Place place = place_of(index);
+    try {
+      return read(place);
+    } catch (const Error& error) {
+      fail(place.shard->path(), "sample ", index, " (record ", place.record, ", byte ",
+           place.shard->start(place.record), "): ", error.what());
+    }
+  }
 
   Place place_of(std::uint64_t index) const {
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);

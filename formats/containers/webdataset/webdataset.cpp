@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cassert>
 #include <fstream>
+#include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
@@ -67,17 +68,15 @@ class WebdatasetDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    assert(index < info_.size);
-    const Place place = place_of(index);
-    TarSample files;
-    try {
-      place.shard.read(place.sample, files, scratch.held);
-      return sample_of(place.shard, files, scratch);
-    } catch (const Error& error) {
-      fail(place.shard.path(), "sample ", index, " (",
-           files.key.empty() ? std::string() : join("key ", files.key, ", "), "byte ",
-           place.shard.start(place.sample), "): ", error.what());
-    }
+    return placed(index, scratch, [&](const TarShard& shard, const TarSample& files) {
+      return sample_of(shard, files, scratch);
+    });
+  }
+
+  std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
+    return placed(index, scratch, [&](const TarShard& shard, const TarSample& files) {
+      return label_of(shard, files, scratch);
+    });
   }
 
   Bytes details(std::uint64_t index, Scratch& scratch) const override {
@@ -144,6 +143,23 @@ class WebdatasetDataset final : public Dataset {
     std::uint64_t sample;  // in the shard
   };
 
+  // What `read` returns of a sample; its Error, with the sample's place in front.
+  template <class Read>
+  std::invoke_result_t<const Read&, const TarShard&, const TarSample&> placed(
+      std::uint64_t index, Scratch& scratch, const Read& read) const {
+    assert(index < info_.size);
+    const Place place = place_of(index);
+    TarSample files;
+    try {
+      place.shard.read(place.sample, files, scratch.held);
+      return read(place.shard, files);
+    } catch (const Error& error) {
+      fail(place.shard.path(), "sample ", index, " (",
+           files.key.empty() ? std::string() : join("key ", files.key, ", "), "byte ",
+           place.shard.start(place.sample), "): ", error.what());
+    }
+  }
+
   // Opens many at once, because each waits for the disk or is unpacked.
   void open_shards(const std::vector<fs::path>& tars) {
     MemoryBudget memory(max_unpacked);
@@ -171,13 +187,8 @@ class WebdatasetDataset final : public Dataset {
     if (!files.image) {
       throw Error(join("holds no image: its files are ", listed(files.extensions)));
     }
-    std::optional<std::int64_t> json_label;
-    scratch.name.clear();
-    scratch.boxes.clear();
-    scratch.labels.clear();
-    if (files.json) json_label = read_sample_json(shard.bytes(*files.json), scratch);
     Sample sample;
-    sample.label = label_of(shard, files, json_label);
+    sample.label = label_of(shard, files, scratch);
     sample.bytes = shard.bytes(*files.image);
     sample.codec = &codec_for(sample.bytes);
     sample.shape = sample.codec->shape(sample.bytes);
@@ -188,8 +199,13 @@ class WebdatasetDataset final : public Dataset {
     return sample;
   }
 
-  static std::int32_t label_of(const TarShard& shard, const TarSample& files,
-                               std::optional<std::int64_t> json_label) {
+  // And what else the .json tells, in `scratch`.
+  static std::int32_t label_of(const TarShard& shard, const TarSample& files, Scratch& scratch) {
+    std::optional<std::int64_t> json_label;
+    scratch.name.clear();
+    scratch.boxes.clear();
+    scratch.labels.clear();
+    if (files.json) json_label = read_sample_json(shard.bytes(*files.json), scratch);
     if (files.label) {
       const std::string_view text = trimmed(as_text(shard.bytes(*files.label)));
       return class_number(parse_number<std::int64_t>(text), text);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <set>
 
+#include "loader/labels.h"
 #include "loader/order/joined.h"
 #include "tests/loader/batches.h"
 #include "tests/loader/mirroring.h"
@@ -68,7 +69,7 @@ TEST(UnitPicks, a_list_is_the_epoch) {
 
 TEST(UnitPicks, batches_are_the_same_at_any_number_of_threads_and_resume_anywhere) {
   const MemoryDataset dataset(300);
-  const auto labels = labels_of(dataset);
+  const auto labels = labels_of(dataset).of_samples;
   const std::unique_ptr<const Picks> all[] = {
       listed({5, 5, 5, 80, 3, 299, 200, 200, 1, 0, 17}, 300),
       weighted(balancing_weights(labels), 300), grouped_by_class(labels, 2, 2),
@@ -140,7 +141,7 @@ TEST(UnitPicks, balanced_classes_come_equally_often) {
   const MemoryDataset dataset(100, {28, 28, 1}, [](std::uint64_t index, Sample& sample) {
     sample.label = index < 91 ? 0 : static_cast<std::int32_t>(index - 90);
   });
-  const auto picks = weighted(balancing_weights(labels_of(dataset)), 20'000);
+  const auto picks = weighted(balancing_weights(labels_of(dataset).of_samples), 20'000);
   double first = 0;
   for (std::uint64_t pick = 0; pick < 20'000; ++pick)
     first += picks->index(1, 0, pick) < 91 ? 1 : 0;
@@ -210,7 +211,7 @@ TEST(UnitPicks, groups_go_through_all_classes_and_all_their_samples) {
 
 TEST(UnitPicks, groups_stay_whole_when_ranks_share_the_last_batches) {
   const MemoryDataset dataset(100);
-  const auto picks = grouped_by_class(labels_of(dataset), 2, 4);  // 12 groups
+  const auto picks = grouped_by_class(labels_of(dataset).of_samples, 2, 4);  // 12 groups
   std::uint64_t images = 0;
   for (std::uint32_t rank = 0; rank < 5; ++rank) {
     const LoaderOptions options{.threads = 2,
@@ -310,7 +311,7 @@ TEST(HostilePicks, lists_and_weights_that_make_no_sense_are_refused) {
     EXPECT_EQ(mixed({{5, 0.1}, {5, 0.2}, {5, 0.7}}, draws, true)->size(), draws);
   }
   const MemoryDataset dataset(100);
-  const auto picks = grouped_by_class(labels_of(dataset), 2, 4);
+  const auto picks = grouped_by_class(labels_of(dataset).of_samples, 2, 4);
   const auto refused = [&](LoaderOptions options, std::initializer_list<std::string_view> words) {
     options.order.picks = picks.get();
     expect_error([&] { Loader(dataset, recipe("none"), options); }, words);

@@ -29,7 +29,8 @@ struct OpenDataset {
 /// What an epoch holds, where it is not every sample once.
 struct EpochPicks {
   std::shared_ptr<const loader::Picks> picks;
-  bool drawn = false;  // by weight or in groups
+  bool drawn = false;     // by weight or in groups
+  std::string note = {};  // of samples that are left out
 };
 
 /// Says which Python exceptions C++ exceptions become.

@@ -2,13 +2,17 @@
 
 #include "loader/order/picks.h"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "formats/base/error.h"
+#include "loader/labels.h"
 #include "loader/order/joined.h"
 #include "loader/settings.h"
 #include "tools/bindings/python/native.hpp"
@@ -41,8 +45,16 @@ std::uint64_t read_draws(const OpenDataset& dataset, const nb::object& draws) {
   return read.value_or(dataset.data->size());
 }
 
-EpochPicks weighted(const OpenDataset& dataset, const nb::object& weights,
-                    const nb::object& draws) {
+/// All samples' labels; `tolerant`: a sample without one is left out.
+loader::Labels labels_of(const OpenDataset& dataset, bool tolerant) {
+  constexpr std::uint64_t any =
+      std::numeric_limits<std::uint64_t>::max();  // the loader has a budget
+  return loader::labels_of(*dataset.data,
+                           tolerant ? loader::BadPolicy::skip : loader::BadPolicy::fail, any);
+}
+
+EpochPicks weighted(const OpenDataset& dataset, const nb::object& weights, const nb::object& draws,
+                    bool tolerant) {
   std::vector<double> read;
   const bool balanced = nb::isinstance<nb::str>(weights);
   const std::uint64_t drawn = checked([&] {
@@ -54,17 +66,22 @@ EpochPicks weighted(const OpenDataset& dataset, const nb::object& weights,
   });
   const OthersRun others_run;
   // Reads the dataset, so that what it throws is not about an option.
-  if (balanced) read = loader::balancing_weights(loader::labels_of(*dataset.data));
+  std::string note;
+  if (balanced) {
+    const loader::Labels labels = labels_of(dataset, tolerant);
+    read = loader::balancing_weights(labels.of_samples);
+    note = labels.note();
+  }
   return checked([&] {
     if (read.size() != dataset.data->size()) {
       throw Error(join("weights: found ", read.size(), ", expected one for each of the ",
                        dataset.data->size(), " samples"));
     }
-    return EpochPicks{loader::weighted(read, drawn), true};
+    return EpochPicks{loader::weighted(read, drawn), true, note};
   });
 }
 
-EpochPicks grouped(const OpenDataset& dataset, const nb::object& groups) {
+EpochPicks grouped(const OpenDataset& dataset, const nb::object& groups, bool tolerant) {
   std::vector<std::uint64_t> read;
   checked([&] {
     read_python(groups_row, groups, read);
@@ -74,11 +91,12 @@ EpochPicks grouped(const OpenDataset& dataset, const nb::object& groups) {
     }
   });
   const OthersRun others_run;
-  const std::vector<std::int32_t> labels = loader::labels_of(*dataset.data);
+  const loader::Labels labels = labels_of(dataset, tolerant);
   return checked([&] {
-    return EpochPicks{loader::grouped_by_class(labels, static_cast<std::uint32_t>(read[0]),
-                                               static_cast<std::uint32_t>(read[1])),
-                      true};
+    return EpochPicks{
+        loader::grouped_by_class(labels.of_samples, static_cast<std::uint32_t>(read[0]),
+                                 static_cast<std::uint32_t>(read[1])),
+        true, labels.note()};
   });
 }
 
@@ -108,11 +126,12 @@ OpenDataset mix(const std::vector<OpenDataset>& datasets,
 }  // namespace
 
 void add_picks(nb::module_& module) {
-  nb::class_<EpochPicks>(module, "Picks", "What an epoch holds.");
+  nb::class_<EpochPicks>(module, "Picks", "What an epoch holds.")
+      .def_ro("note", &EpochPicks::note, "Of samples that are left out; empty where none are.");
   module.def("listed", &listed, nb::arg("dataset"), nb::arg("order"));
-  module.def("weighted", &weighted, nb::arg("dataset"), nb::arg("weights"),
-             nb::arg("draws").none());
-  module.def("grouped", &grouped, nb::arg("dataset"), nb::arg("groups"));
+  module.def("weighted", &weighted, nb::arg("dataset"), nb::arg("weights"), nb::arg("draws").none(),
+             nb::arg("tolerant"));
+  module.def("grouped", &grouped, nb::arg("dataset"), nb::arg("groups"), nb::arg("tolerant"));
   module.def("mixed", &mixed, nb::arg("dataset"), nb::arg("draws").none(), nb::arg("shuffle"));
   module.def("mix", &mix, nb::arg("datasets"), nb::arg("weights"));
 }

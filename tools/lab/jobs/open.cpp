@@ -59,6 +59,10 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const O
   return dataset;
 }
 
+BadLabels bad_labels_of(const TrainingRequest& request) {
+  return {request.feed.loader.on_bad, request.feed.loader.bad_budget};
+}
+
 /// A switch for a machine with one GPU: NCCL is loaded, recorded and ended although there is nobody
 /// to talk to.
 bool communicates_alone() {
@@ -74,7 +78,8 @@ Opened open(const TrainingRequest& request) {
   const std::string& named = request.data.recipe;
   if (!named.empty()) recipe(named);  // an unknown name is refused before data is opened
   const RemoteCounts fetched_before = remote_counts();
-  auto [dataset, picks] = open_data(request.data.path, request.data.order, true);
+  auto [dataset, picks] =
+      open_data(request.data.path, request.data.order, true, bad_labels_of(request));
   if (!trains && picks) {
     throw Misused(join("--order, --weights, --groups and --mix are for --mode train, not --mode ",
                        name(request.mode)));
@@ -104,7 +109,10 @@ Opened open(const TrainingRequest& request) {
 }
 
 std::unique_ptr<Session> compile(const TrainingRequest& request, const Opened& opened) {
-  Graph graph = opened.network.build(opened.shape, count_classes(*opened.dataset));
+  const std::uint32_t stated = opened.dataset->info().classes;
+  Graph graph = opened.network.build(
+      opened.shape,
+      stated != 0 ? stated : told_labels(*opened.dataset, bad_labels_of(request)).classes);
   apply(opened.recipe.changes, graph);
   const TrainingRequest::Feed& feed = request.feed;
   note_oversubscription(request.device, feed.resident ? 0 : feed.loader.threads.value_or(0));

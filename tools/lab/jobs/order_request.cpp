@@ -44,8 +44,9 @@ std::vector<Number> numbers_in(const std::filesystem::path& file, const char* ex
   return numbers;
 }
 
-std::vector<double> weights_of(const std::string& weights, const Dataset& dataset) {
-  if (weights == balanced) return balancing_weights(labels_of(dataset));
+std::vector<double> weights_of(const std::string& weights, const Dataset& dataset,
+                               const BadLabels& bad) {
+  if (weights == balanced) return balancing_weights(told_labels(dataset, bad).of_samples);
   auto numbers = numbers_in<double>(weights, "a number", real_number);
   if (numbers.size() != dataset.size()) {
     fail(weights, "holds ", numbers.size(), " weights, expected one for each of the ",
@@ -128,7 +129,14 @@ std::vector<std::filesystem::path> mix_paths(const OrderRequest& request) {
   return paths;
 }
 
-OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle) {
+Labels told_labels(const Dataset& dataset, const BadLabels& bad) {
+  Labels labels = labels_of(dataset, bad.policy, bad.budget);
+  if (!labels.bad.empty()) warn(labels.note());
+  return labels;
+}
+
+OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle,
+                     const BadLabels& bad) {
   if (!request.mix.empty()) return mix_of(request.mix, request.draws, shuffle);
   OpenedData data{open_dataset(path), nullptr};
   const Dataset& dataset = *data.dataset;
@@ -138,11 +146,12 @@ OpenedData open_data(const std::filesystem::path& path, const OrderRequest& requ
         listed(numbers_in<std::uint64_t>(request.order, "an index", parse_number<std::uint64_t>),
                dataset.size());
   } else if (!request.weights.empty()) {
-    data.picks = weighted(weights_of(request.weights, dataset),
+    data.picks = weighted(weights_of(request.weights, dataset, bad),
                           request.draws != 0 ? request.draws : dataset.size());
   } else if (!request.groups.empty()) {
     const Groups groups = read_groups(request.groups);
-    data.picks = grouped_by_class(labels_of(dataset), groups.classes, groups.each);
+    data.picks =
+        grouped_by_class(told_labels(dataset, bad).of_samples, groups.classes, groups.each);
   }
   return data;
 }

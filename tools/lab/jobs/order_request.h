@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/dataset.h"
+#include "loader/labels.h"
 #include "loader/order/picks.h"
 
 namespace feedrate::tools {
@@ -40,9 +41,19 @@ struct OpenedData {
   std::unique_ptr<const loader::Picks> picks;  // null: every sample once an epoch
 };
 
+/// What happens to samples whose labels cannot be read, where an order depends on labels.
+struct BadLabels {
+  loader::BadPolicy policy = loader::BadPolicy::fail;
+  std::uint64_t budget = 0;
+};
+
+/// The labels of all samples; warns where some have none.
+loader::Labels told_labels(const formats::Dataset& dataset, const BadLabels& bad);
+
 /// Opens the dataset at `path`, or those of the mix. Throws Error that names the file and the line
 /// where a list is wrong.
-OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle);
+OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle,
+                     const BadLabels& bad);
 
 /// How many samples an epoch of that data holds.
 inline std::uint64_t epoch_size(const OpenedData& data) {

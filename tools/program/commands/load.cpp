@@ -74,7 +74,8 @@ Fields start_of(const LoadRequest& options, const LoaderOptions& settings, const
 LoadReport load(const LoadRequest& options) {
   const GracefulStop graceful;
   const RemoteCounts fetched_before = remote_counts();  // opening may fetch all, into a cache
-  const auto [dataset, picks] = open_data(options.path, options.order, shuffles(options.settings));
+  const auto [dataset, picks] = open_data(options.path, options.order, shuffles(options.settings),
+                                          {options.settings.on_bad, options.settings.bad_budget});
   const LoaderSetup setup = set_up(options.settings, *dataset, picks.get(), Spelling::shell);
   const Recipe& augment = *setup.recipe;
   LoaderOptions settings = setup.options;

@@ -32,7 +32,7 @@ class UnitOrderRequest : public ::testing::Test {
     return at("list");
   }
   OpenedData opened(const OrderRequest& request) const {
-    return open_data(at("one"), request, true);
+    return open_data(at("one"), request, true, {});
   }
   void refused(const OrderRequest& request, std::initializer_list<std::string_view> words) const {
     expect_error([&] { opened(request); }, words);

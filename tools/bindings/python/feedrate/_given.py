@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import copy
 import reprlib
+import warnings
 from typing import Any, Callable, Iterable, TypeVar
 
 from feedrate import _native
@@ -79,6 +80,12 @@ def labels_of(dataset: Dataset, labels: Any) -> _native.Labels | None:
     return _native.own_labels(dataset._native, list(rows))
 
 
+def _told(picks: _native.Picks) -> _native.Picks:
+    if picks.note:
+        warnings.warn(picks.note, stacklevel=5)  # where the loader is made
+    return picks
+
+
 def picks_of(
     dataset: Dataset,
     order: Iterable[int] | None,
@@ -86,7 +93,10 @@ def picks_of(
     groups: tuple[int, int] | None,
     draws: int | None,
     shuffle: bool,
+    tolerant: bool,
 ) -> _native.Picks | None:
+    """What an epoch holds, where it is not every sample once. `tolerant`: samples whose labels cannot be read are
+    left out of groups and balanced weights, with a warning."""
     given = [
         name
         for name, value in (("order", order), ("weights", weights), ("groups", groups))
@@ -100,7 +110,7 @@ def picks_of(
     if order is not None:
         return _native.listed(dataset._native, order)
     if groups is not None:
-        return _native.grouped(dataset._native, groups)
+        return _told(_native.grouped(dataset._native, groups, tolerant))
     if weights is not None:
-        return _native.weighted(dataset._native, weights, draws)
+        return _told(_native.weighted(dataset._native, weights, draws, tolerant))
     return _native.mixed(dataset._native, draws, shuffle) if mixes else None

@@ -169,7 +169,7 @@ class Loader(Generic[T]):
             **given,
         }
         shuffle = _native.shuffles(recipe=recipe, **given)
-        picks = picks_of(self.dataset, plain(order), plain(weights), groups, draws, shuffle)
+        picks = picks_of(self.dataset, plain(order), plain(weights), groups, draws, shuffle, given.get("on_bad", "fail") != "fail")
         own = labels_of(self.dataset, labels)
         self._settings = _native.Settings(self.dataset._native, picks, own, self._repeats, recipe=recipe, **given)
         self._label_dtype = "int64" if own is None or own.whole else "float32"

@@ -5,6 +5,7 @@
 
 #include "formats/base/error.h"
 #include "formats/container.h"
+#include "formats/containers/braces.h"
 #include "formats/containers/wishes.h"
 #include "formats/io/late_bytes.h"
 #include "formats/io/lfs_pointer.h"
@@ -62,6 +63,12 @@ bool is_described(const DatasetInfo& info) {
     if (data == path || !row->knows(data)) continue;
     fail(path, "is a dataset of the format ", row->name(), ", which has nothing to name by '",
          path.string().substr(data.string().size()), "'");
+  }
+  if (is_brace_pattern(data)) {
+    const fs::path first = pattern_files(data, [](const fs::path& directory) {
+                             return std::vector{directory};
+                           }).front();
+    fail(path, "names ", first, ", which is no file or directory of a format of several files");
   }
   if (status.type() == fs::file_type::not_found) fail(path, "there is no such file or directory");
   if (error) fail_errno(path, "cannot look at", error.value());

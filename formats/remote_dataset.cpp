@@ -9,8 +9,8 @@
 
 #include "formats/base/error.h"
 #include "formats/container.h"
+#include "formats/containers/braces.h"
 #include "formats/containers/shards.h"
-#include "formats/containers/webdataset/tar_set.h"
 #include "formats/containers/wishes.h"
 #include "formats/means/mean_format.h"
 #include "formats/remote/origin.h"

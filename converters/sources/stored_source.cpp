@@ -2,6 +2,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/without_slash.h"
+#include "formats/containers/braces.h"
 #include "formats/digests/digest.h"
 #include "formats/io/late_bytes.h"
 
@@ -73,6 +74,15 @@ class ManyFiles {
   DetailsDigest digest_;
 };
 
+// What a pattern names, without the directories.
+fs::path names_in(const fs::path& pattern) {
+  std::vector<fs::path> names;
+  for (const std::string& name : expand_braces(pattern.string())) {
+    names.push_back(without_slash(name).filename());
+  }
+  return brace_pattern(names);
+}
+
 }  // namespace
 
 std::vector<std::string> StoredSource::inner_splits(const fs::path& path) const {
@@ -121,7 +131,7 @@ std::vector<Sidecar::Input> StoredSource::inputs(std::span<const fs::path> paths
   } else {
     for (const fs::path& file : sample_files(*open_one(path))) files.add(file);
   }
-  return {files.as_input(without_slash(path).filename())};
+  return {files.as_input(is_brace_pattern(path) ? names_in(path) : without_slash(path).filename())};
 }
 
 }  // namespace feedrate::converters

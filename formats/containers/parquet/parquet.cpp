@@ -11,6 +11,7 @@
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
 #include "formats/container.h"
+#include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/parquet/parquet_file.h"
 #include "formats/containers/parquet/parquet_set.h"
@@ -218,6 +219,8 @@ class ParquetContainer final : public Container {
       const fs::path file = without_wishes(path);
       std::error_code ignored;
       if (fs::is_directory(file, ignored)) return holds_parquet(file);
+      if (is_brace_pattern(file))
+        return knows_pattern(file, [&](const fs::path& one) { return knows(one); });
       if (!fs::is_regular_file(file, ignored)) return false;
       return is_parquet(open_file_stream(file)->peek());
     } catch (const Error&) {

@@ -12,11 +12,12 @@
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
 #include "formats/container.h"
+#include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
+#include "formats/containers/file_set.h"
 #include "formats/containers/recordio/record.h"
 #include "formats/containers/recordio/record_file.h"
 #include "formats/containers/recordio/recordio_writer.h"
-#include "formats/containers/shards.h"
 #include "formats/io/byte_stream.h"
 
 namespace feedrate::formats {
@@ -30,50 +31,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view record_extension = ".rec";
 constexpr std::size_t max_openers = 8;  // threads; a shard's .idx and .lst are long texts to parse
 
-bool is_shard(const fs::path& file) {
-  return file.extension() == record_extension &&
-         parse_shard_name(file.filename().string()).has_value();
-}
+constexpr std::string_view endings[] = {record_extension};
+constexpr FileNames record_files{.what = ".rec file", .endings = endings};
 
-// One file of each dataset in the directory.
-std::vector<fs::path> datasets_in(const fs::path& directory) {
-  std::vector<fs::path> files = shard_sets(directory);
-  std::erase_if(files, [](const fs::path& file) { return !is_shard(file); });
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const fs::path& file = entry.path();
-    if (file.extension() == record_extension && !is_shard(file) && !entry.is_directory(ignored)) {
-      files.push_back(file);
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-// The files of the dataset at `path`.
-std::vector<fs::path> files_of(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) {
-    if (!is_shard(path)) return {path};
-    const ShardSet set = find_shards(path);
-    if (set.complete()) return set.files;
-    if (fs::exists(path.parent_path() / sidecar_name, ignored)) require_complete(set);
-    return {path};
-  }
-  const std::vector<fs::path> datasets = datasets_in(path);
-  if (datasets.empty()) fail(path, "holds no .rec file");
-  if (datasets.size() != 1) {
-    std::string names;
-    for (const fs::path& file : datasets) {
-      names += join(names.empty() ? "" : ", ", file.filename());
-    }
-    fail(path, "holds several datasets, name a file of one: ", names);
-  }
-  if (!is_shard(datasets.front())) return datasets;
-  const ShardSet set = find_shards(datasets.front());
-  require_complete(set);
-  return set.files;
-}
+std::vector<fs::path> files_of(const fs::path& path) { return dataset_files(path, record_files); }
 
 class RecordioDataset final : public Dataset {
  public:
@@ -199,7 +160,9 @@ class RecordioContainer final : public Container {
 
   bool knows(const fs::path& path) const override {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return !datasets_in(path).empty();
+    if (fs::is_directory(path, ignored)) return holds_files(path, record_files);
+    if (is_brace_pattern(path))
+      return knows_pattern(path, [&](const fs::path& one) { return knows(one); });
     if (path.extension() == record_extension) return fs::exists(path, ignored);
     try {
       return is_recordio(open_file_stream(path)->peek());

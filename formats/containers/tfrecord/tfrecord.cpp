@@ -13,7 +13,9 @@
 #include "formats/base/sweep.h"
 #include "formats/base/text.h"
 #include "formats/container.h"
+#include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
+#include "formats/containers/file_set.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/tfrecord/image_example.h"
 #include "formats/containers/tfrecord/tfrecord_index.h"
@@ -31,69 +33,18 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_openers = 16;  // threads, which mostly wait
 
-constexpr std::string_view endings[] = {".tfrecord", ".tfrecords", ".tfrec"};
-
-std::string_view without_gz(std::string_view name) {
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  return name;
-}
+constexpr std::string_view endings[] = {".tfrecord",    ".tfrecords",    ".tfrec",    ".record",
+                                        ".tfrecord.gz", ".tfrecords.gz", ".tfrec.gz", ".record.gz"};
 
 // Other formats name their shards in the same way, but with an extension of their own.
 bool is_shard(std::string_view name) {
   const std::optional<ShardName> shard = parse_shard_name(name);
-  if (!shard) return false;
-  const std::string_view ending = without_gz(shard->extension);
-  return ending.empty() ||
-         std::find(std::begin(endings), std::end(endings), ending) != std::end(endings);
+  return shard && (shard->extension.empty() || shard->extension == ".gz");
 }
 
-bool has_ending(std::string_view name) {
-  return std::any_of(std::begin(endings), std::end(endings),
-                     [&](std::string_view ending) { return without_gz(name).ends_with(ending); });
-}
+constexpr FileNames record_files{.what = "TFRecord file", .endings = endings, .is_shard = is_shard};
 
-// One file of each dataset in the directory.
-std::vector<fs::path> datasets_in(const fs::path& directory) {
-  std::vector<fs::path> files = shard_sets(directory);
-  std::erase_if(files, [](const fs::path& file) { return !is_shard(file.filename().string()); });
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (has_ending(name) && !is_shard(name) && entry.is_regular_file(ignored)) {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-[[noreturn]] void refuse_several(const fs::path& directory, const std::vector<fs::path>& datasets) {
-  std::string names;
-  for (const fs::path& file : datasets) {
-    names += join(names.empty() ? "" : ", ", file.filename());
-    if (!is_shard(file.filename().string())) continue;
-    const ShardSet set = find_shards(file);
-    if (!set.complete()) names += join(" (", set.files.size(), " of ", set.count, " shards)");
-  }
-  fail(directory, "holds several datasets, name a file of one: ", names);
-}
-
-std::vector<fs::path> files_of(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) {
-    if (!is_shard(path.filename().string())) return {path};
-    const ShardSet set = find_shards(path);
-    if (set.complete()) return set.files;
-    if (fs::exists(path.parent_path() / sidecar_name, ignored)) require_complete(set);
-    return {path};
-  }
-  const std::vector<fs::path> datasets = datasets_in(path);
-  if (datasets.size() != 1) refuse_several(path, datasets);
-  if (!is_shard(datasets.front().filename().string())) return datasets;
-  const ShardSet set = find_shards(datasets.front());
-  require_complete(set);
-  return set.files;
-}
+std::vector<fs::path> files_of(const fs::path& path) { return dataset_files(path, record_files); }
 
 // Reads slim's "0:airplane" lines from the file beside the records. Other tools have other files of
 // that name: a file of another form is ignored.
@@ -226,10 +177,11 @@ class TfrecordContainer final : public Container {
 
   bool knows(const fs::path& path) const override {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return !datasets_in(path).empty();
+    if (fs::is_directory(path, ignored)) return holds_files(path, record_files);
+    if (is_brace_pattern(path))
+      return knows_pattern(path, [&](const fs::path& one) { return knows(one); });
     if (!fs::is_regular_file(path, ignored)) return false;
-    const std::string name = path.filename().string();
-    return is_shard(name) || has_ending(name) || looks_like_tfrecords(path);
+    return record_files.is_own(path.filename().string()) || looks_like_tfrecords(path);
   }
 
   std::unique_ptr<Dataset> open(const fs::path& path) const override {

@@ -14,6 +14,7 @@
 #include "formats/base/sweep.h"
 #include "formats/base/text.h"
 #include "formats/container.h"
+#include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/webdataset/tar_set.h"
 #include "formats/containers/webdataset/tar_shard.h"
@@ -251,7 +252,8 @@ class WebdatasetContainer final : public Container {
   bool knows(const fs::path& path) const override {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) return holds_tars(path);
-    if (is_brace_pattern(path)) return is_tar_name(path.filename().string());
+    if (is_brace_pattern(path))
+      return knows_pattern(path, [&](const fs::path& one) { return knows(one); });
     return fs::is_regular_file(path, ignored) && is_tar_name(path.filename().string());
   }
 

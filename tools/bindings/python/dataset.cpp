@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/containers/webdataset/tar_set.h"
+#include "formats/containers/braces.h"
 #include "formats/containers/wishes.h"
 #include "formats/remote/url.h"
 #include "formats/remote_dataset.h"

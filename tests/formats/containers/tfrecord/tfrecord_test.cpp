@@ -255,7 +255,7 @@ TEST_F(UnitTfrecord, files_of_any_name_are_known_by_their_first_bytes) {
   expect_all(*open_dataset(set));
   fs::copy_file(set / "numbers", set / "b.tfrecord");
   expect_error([&] { open_dataset(set); },
-               {"several datasets", "name a file of one: a.tfrecords, b.tfrecord"});
+               {"several datasets", "name one: a.tfrecords, b.tfrecord"});
 }
 
 TEST_F(UnitTfrecord, an_index_that_cannot_be_is_not_used_and_audited) {

@@ -27,19 +27,6 @@ class UnitTarSet : public ::testing::Test {
   TempDirectory temporary_;
 };
 
-TEST_F(UnitTarSet, braces_stand_for_numbers_of_as_many_digits) {
-  EXPECT_EQ(expand_braces("a-{008..011}.tar"),
-            (Names{"a-008.tar", "a-009.tar", "a-010.tar", "a-011.tar"}));
-  EXPECT_EQ(expand_braces("{0..1}/{9..10}"), (Names{"0/9", "0/10", "1/9", "1/10"}));
-  EXPECT_EQ(expand_braces("plain.tar"), (Names{"plain.tar"}));
-  for (const std::string_view pattern :
-       {"{a,b}", "{}", "{1..}", "{..2}", "{3..2}", "{-1..2}", "{1..2"}) {
-    expect_error([&] { expand_braces(std::string(pattern)); }, {pattern});
-  }
-  expect_error([] { expand_braces("{0..18446744073709551615}"); }, {"is not a range"});
-  expect_error([] { expand_braces("{0..9999}{0..9999}"); }, {"too many files"});
-}
-
 TEST_F(UnitTarSet, the_tars_of_a_directory_come_in_the_order_of_their_numbers) {
   touch({"train-000001.tar", "train-000000.tar", "train-000000.idx", "feedrate.json"});
   EXPECT_EQ(found(), (Names{"train-000000.tar", "train-000001.tar"}));

@@ -61,7 +61,7 @@ def convert(source: str, *archives: _Path, to: str, out: _Path, **options: objec
 
     Args:
         source: mnist, cifar10, cifar100, imagenet, folder or dataset.
-        archives: the files or directories that hold it.
+        archives: the files or directories that hold it; of a dataset, several are read as one set.
         to: the format: lmdb, recordio, tfrecord, png-map, webdataset or folder.
         out: a directory, which appears when it is complete.
         options: the command's other options, as in `encode="jpeg:90", shards=4, shuffle=1`; True

@@ -6,6 +6,7 @@
 #include "formats/base/error.h"
 #include "formats/container.h"
 #include "formats/containers/braces.h"
+#include "formats/containers/folder/folder_files.h"
 #include "formats/containers/wishes.h"
 #include "formats/io/late_bytes.h"
 #include "formats/io/lfs_pointer.h"
@@ -83,6 +84,10 @@ bool is_described(const DatasetInfo& info) {
     fail_errno(path, "cannot look into the directory", error.value());
   } else {
     for (const fs::directory_entry& entry : access) refuse_lfs_pointer(entry.path());
+  }
+  if (const std::string other = directory_beside_classes(path); !other.empty()) {
+    fail(path, "would be a folder of classes, but its directory ", other,
+         " holds files and no image; 'feedrate convert folder' reads it");
   }
   const std::string inside = datasets_inside(path);
   if (!inside.empty()) fail(path, "is not a dataset itself, but holds some: ", inside);

@@ -1,15 +1,12 @@
 // A directory with one sub-directory per class, as torchvision's ImageFolder reads it, or one such
 // directory for each split; the same in a tar or zip; or images whose labels a list has.
 
-#include <algorithm>
-#include <set>
-
-#include "converters/sources/folder_layout.h"
 #include "converters/sources/folder_stream.h"
 #include "converters/sources/stored_source.h"
 #include "formats/base/error.h"
 #include "formats/container.h"
-#include "formats/containers/folder/folder_files.h"
+#include "formats/containers/folder/digest_list.h"
+#include "formats/sidecar.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -17,6 +14,11 @@ using namespace formats;
 namespace {
 
 namespace fs = std::filesystem;
+
+// Feedrate's own folders state their labels and keep their order beside the images.
+bool is_ours(const fs::path& folder) {
+  return fs::exists(sidecar_file(folder)) || fs::exists(folder / digest_list_name);
+}
 
 class FolderSource final : public StoredSource {
  public:
@@ -34,9 +36,7 @@ class FolderSource final : public StoredSource {
   std::unique_ptr<SampleStream> open(std::span<const fs::path> inputs,
                                      std::string_view split) const override {
     const FolderInput input = input_of(inputs);
-    return is_dataset(input) && !has_other_classes_than_train(input.images, split)
-               ? StoredSource::open(inputs, split)
-               : open_folder_stream(input, split);
+    return is_dataset(input) ? StoredSource::open(inputs, split) : open_folder_stream(input, split);
   }
   std::vector<fs::path> files(std::span<const fs::path> inputs,
                               std::string_view split) const override {
@@ -47,10 +47,9 @@ class FolderSource final : public StoredSource {
   std::vector<Sidecar::Input> inputs(std::span<const fs::path> paths,
                                      std::string_view split) const override {
     const FolderInput input = input_of(paths);
+    if (is_dataset(input)) return StoredSource::inputs(paths, split);
     if (!fs::is_directory(input.images)) return Source::inputs(paths, split);
-    const fs::path own =
-        has_other_splits(input.images) ? directory_of(input.images, split) : input.images;
-    std::vector<Sidecar::Input> listed = StoredSource::inputs({&own, 1}, split);
+    std::vector<Sidecar::Input> listed{directory_as_input(folder_split_directory(input, split))};
     if (input.labels.empty()) return listed;
     for (Sidecar::Input& one : Source::inputs(paths.subspan(1), split)) listed.push_back(one);
     return listed;
@@ -66,68 +65,17 @@ class FolderSource final : public StoredSource {
         "folder: expected one directory that holds a sub-directory for each class, or one tar or "
         "zip of it");
   }
-  // What the format `folder` reads in place: classes, or train, val and test with classes.
-  bool is_dataset(const FolderInput& input) const {
-    return input.labels.empty() && fs::is_directory(input.images) &&
-           !has_other_splits(input.images);
-  }
-
-  // Splits as only archives usually have them: Train, validation, TEST.
-  bool has_other_splits(const fs::path& folder) const {
-    return std::ranges::any_of(sub_directories(folder), [&](const std::string& name) {
-      const bool plain = name == "train" || name == "val" || name == "test";
-      return !plain && !split_named(name).empty() && is_split(folder / name);
-    });
-  }
-  // Of a split that lies in one named otherwise; else the folder, of which StoredSource knows more.
-  static fs::path directory_of(const fs::path& folder, std::string_view split) {
-    for (const std::string& name : sub_directories(folder)) {
-      if (name != split && split_named(name) == split) return folder / name;
-    }
-    return folder;
-  }
-
-  // Such a split, read by itself, would not have the class numbers of train. One that Feedrate wrote
-  // has them in its sidecar.
-  bool has_other_classes_than_train(const fs::path& folder, std::string_view split) const {
-    const fs::path own = folder / split, trained = folder / "train";
-    if (split == "train" || !fs::is_directory(trained) || !is_split(own)) return false;
-    return sub_directories(own) != sub_directories(trained) && !open_one(own)->info().sidecar;
-  }
-  static std::set<std::string> sub_directories(const fs::path& folder) {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.is_directory()) names.insert(entry.path().filename().string());
-    }
-    return names;
+  // A folder that Feedrate wrote, or one for each split.
+  static bool is_dataset(const FolderInput& input) {
+    const fs::path& folder = input.images;
+    return input.labels.empty() && (is_ours(folder) || is_ours(folder / "train") ||
+                                    is_ours(folder / "val") || is_ours(folder / "test"));
   }
 
   const fs::path& only_input(std::span<const fs::path> inputs) const override {
     return inputs.front();
   }
-  // A split, unlike a class, holds directories; images may lie at any depth of these.
-  bool is_split(const fs::path& path) const override {
-    if (!fs::is_directory(path)) return false;
-    if (container("folder").knows(path)) return true;
-    bool classes = false;
-    for (const auto& entry : fs::directory_iterator(path)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with('.')) continue;
-      if (!entry.is_directory()) {
-        if (has_image_extension(name)) return false;
-      } else {
-        classes = classes || holds_an_image(entry.path());
-      }
-    }
-    return classes;
-  }
-  static bool holds_an_image(const fs::path& folder) {
-    constexpr auto how = fs::directory_options::follow_directory_symlink |
-                         fs::directory_options::skip_permission_denied;
-    return std::ranges::any_of(
-        fs::recursive_directory_iterator(folder, how),
-        [](const auto& entry) { return has_image_extension(entry.path().filename().string()); });
-  }
+  bool is_split(const fs::path& path) const override { return container("folder").knows(path); }
   std::unique_ptr<Dataset> open_one(const fs::path& path) const override {
     std::unique_ptr<Dataset> dataset = container("folder").open(path);
     expect_whole(dataset->info());

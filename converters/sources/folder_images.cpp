@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t max_image_bytes = std::uint64_t{256} << 20;
 constexpr std::size_t max_nested = 8;  // an archive may hold itself
+constexpr int max_levels = 32;         // so may a directory, by a link
 
 constexpr std::string_view archive_endings[] = {".tar",    ".tgz",     ".tbz",    ".tbz2",
                                                 ".txz",    ".tzst",    ".tar.gz", ".tar.bz2",
@@ -134,13 +135,16 @@ class DirectoryImages final : public FolderImages {
  public:
   explicit DirectoryImages(const fs::path& directory) : directory_(directory) {
     constexpr auto how = fs::directory_options::follow_directory_symlink;
-    for (const auto& entry : fs::recursive_directory_iterator(directory, how)) {
-      std::string path = entry.path().lexically_relative(directory).string();
+    const std::size_t front = (directory / "").native().size();
+    for (fs::recursive_directory_iterator at(directory, how), end; at != end; ++at) {
+      const fs::directory_entry& entry = *at;
+      std::string path = entry.path().native().substr(front);
+      if (at.depth() > max_levels) {
+        fail(entry.path(), "is more than ", max_levels, " levels deep; does a link lead back?");
+      }
       if (entry.is_directory()) {
         if (!is_hidden(path + '/')) directories.insert(std::move(path));
       } else if (!is_hidden(path) && has_image_extension(path)) {
-        if (!entry.exists()) fail(entry.path(), "is a link to what is not there");
-        if (!entry.is_regular_file()) fail(entry.path(), "is not a regular file");
         paths_.push_back(std::move(path));
       } else if (passed_over++ == 0) {
         first_passed_over = std::move(path);
@@ -155,12 +159,7 @@ class DirectoryImages final : public FolderImages {
     return true;
   }
   const std::string& path() const override { return paths_[next_ - 1]; }
-  Bytes bytes(Buffer& storage) override {
-    const fs::path file = directory_ / path();
-    if (fs::file_size(file) > max_image_bytes) fail(file, "is larger than any image");
-    read_file(file, storage);
-    return storage;
-  }
+  Bytes bytes(Buffer& storage) override { return read_folder_image(directory_ / path(), storage); }
 
  private:
   fs::path directory_;
@@ -169,6 +168,18 @@ class DirectoryImages final : public FolderImages {
 };
 
 }  // namespace
+
+Bytes read_folder_image(const fs::path& file, Buffer& storage) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status) && fs::is_symlink(file)) fail(file, "is a link to what is not there");
+  if (fs::exists(status) && !fs::is_regular_file(status)) fail(file, "is not a regular file");
+  if (fs::file_size(file, error) > max_image_bytes && !error) {
+    fail(file, "is larger than any image");
+  }
+  read_file(file, storage);
+  return storage;
+}
 
 std::unique_ptr<FolderImages> open_folder_images(const fs::path& path) {
   if (fs::is_directory(path)) return std::make_unique<DirectoryImages>(path);

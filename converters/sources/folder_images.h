@@ -12,8 +12,7 @@
 namespace feedrate::converters {
 
 /// For one thread. Skips files that are no images and everything hidden, and counts them. Throws
-/// Error naming file and entry for damage, for a link in an archive, for a link on disk that leads
-/// nowhere, and for a path with "..".
+/// Error naming file and entry for damage, for a link in an archive, and for a path with "..".
 class FolderImages {
  public:
   virtual ~FolderImages() = default;
@@ -34,6 +33,9 @@ class FolderImages {
   /// what was passed over in them. None is hidden.
   std::set<std::string> directories;
 };
+
+/// The bytes of an image on disk, in `storage`. Throws Error above 256 MiB, and for what is no file.
+formats::Bytes read_folder_image(const std::filesystem::path& file, formats::Buffer& storage);
 
 /// Of an archive: its own order, read as a stream. Of a directory: sorted by path.
 std::unique_ptr<FolderImages> open_folder_images(const std::filesystem::path& path);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/containers/folder/folder_files.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -13,19 +15,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::string_view split_words[] = {"train", "val",        "test",    "training",
-                                            "valid", "validation", "testing", "eval"};
 // Of which the first that is there has the classes of all.
 constexpr std::string_view training_words[] = {"train", "training"};
 
 std::string_view first_part(std::string_view path) { return path.substr(0, path.find('/')); }
-
-bool equal_but_for_case(std::string_view text, std::string_view lower) {
-  const auto lowered = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  };
-  return std::ranges::equal(text, lower, {}, lowered);
-}
 
 // "3 images, the first: a.jpg, b.jpg, c.jpg"
 std::string counted_names(const std::vector<std::string_view>& names, std::uint64_t count,
@@ -47,12 +40,6 @@ struct Missing {
 };
 
 }  // namespace
-
-std::string_view split_named(std::string_view directory) {
-  const auto* const found = std::ranges::find_if(
-      split_words, [&](std::string_view word) { return equal_but_for_case(directory, word); });
-  return found == std::end(split_words) ? std::string_view() : *found;
-}
 
 FolderLayout::FolderLayout(std::string where, std::vector<std::string> paths,
                            const std::set<std::string>& directories)
@@ -159,6 +146,32 @@ FolderSplit FolderLayout::split(std::string_view name, const LabelList* list) co
   const Listed known = listed(*list);
   if (!take_from_list(name, known, found)) take_from_directories(name, &known, found);
   return found;
+}
+
+std::vector<std::size_t> FolderLayout::sorted(const FolderSplit& split) const {
+  std::vector<std::size_t> places;
+  places.reserve(split.images);
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    if (split.labels[i] != FolderSplit::elsewhere) places.push_back(i);
+  }
+  const auto key = [&](std::size_t place) {
+    const std::string_view path = paths_[place];
+    const std::size_t name = path.rfind('/') + 1;  // 0 where there is no directory
+    return std::tuple(class_of(path), path.substr(0, name == 0 ? 0 : name - 1), path.substr(name));
+  };
+  std::ranges::sort(places, {}, key);
+  return places;
+}
+
+std::string FolderLayout::directory_of(std::string_view split) const {
+  for (const std::string& path : paths_) {
+    if (split_of(path) != split) continue;
+    const std::string_view inner =
+        has_splits_ ? inside(path) : std::string_view(path).substr(front_);
+    const std::size_t front = path.size() - inner.size();
+    return path.substr(0, front == 0 ? 0 : front - 1);
+  }
+  return {};
 }
 
 FolderLayout::Listed FolderLayout::listed(const LabelList& list) const {

@@ -29,10 +29,6 @@ struct FolderSplit {
   std::size_t front = 0;                 // bytes of a path in front of the sample's name
 };
 
-/// The split that a directory of this name holds, in any case of its letters: "Val" → "val"; empty
-/// for another name.
-std::string_view split_named(std::string_view directory);
-
 class FolderLayout {
  public:
   /// `where` is the archive or directory for error messages; `directories` may be classes without
@@ -50,6 +46,13 @@ class FolderLayout {
   /// that `list` (may be null) does not name, and for names in it without an image: how many, and
   /// the first five.
   FolderSplit split(std::string_view name, const LabelList* list) const;
+
+  const std::vector<std::string>& paths() const { return paths_; }
+  /// The places in paths() of the split's images as ImageFolder sorts them: by class, by directory, by
+  /// name.
+  std::vector<std::size_t> sorted(const FolderSplit& split) const;
+  /// The directory that holds all of the split: "ILSVRC/Data/CLS-LOC/train"; "" for the whole folder.
+  std::string directory_of(std::string_view split) const;
 
  private:
   // What a list says of these images.

@@ -54,48 +54,45 @@ std::shared_ptr<const Listing> listing_of(const fs::path& where) {
   return kept;
 }
 
-class FolderStream final : public SampleStream {
+// What the listing of a folder tells before its images are read.
+class FolderStream : public SampleStream {
  public:
-  FolderStream(const FolderInput& input, std::string_view split) : input_(input) {
-    const std::shared_ptr<const Listing> listing = listing_of(input.images);
+  const StreamInfo& info() const override { return info_; }
+  std::string_view problem() const override { return problem_; }
+
+ protected:
+  FolderStream(const FolderInput& input, const Listing& listing, std::string_view split) {
     std::optional<LabelList> list;
     if (!input.labels.empty()) list.emplace(input.labels);
-    split_ = listing->layout.split(split, list ? &*list : nullptr);
+    split_ = listing.layout.split(split, list ? &*list : nullptr);
     info_.size = split_.images;
     info_.classes = split_.classes;
     info_.class_names.names = split_.class_names;
-    if (listing->passed_over > 0) {
+    if (listing.passed_over > 0) {
       info_.notes.push_back(
-          join("passed over ", listing->passed_over,
-               " files that are no images, the first: ", listing->first_passed_over));
+          join("passed over ", listing.passed_over,
+               " files that are no images, the first: ", listing.first_passed_over));
     }
-    if (const FolderLayout& layout = listing->layout; layout.beside() > 0) {
+    if (const FolderLayout& layout = listing.layout; layout.beside() > 0) {
       info_.notes.push_back(join("passed over ", layout.beside(),
                                  " images beside the splits, the first: ", layout.first_beside()));
     }
     note_empty_classes();
-    images_ = open_folder_images(input.images);
   }
 
-  const StreamInfo& info() const override { return info_; }
-  std::string_view problem() const override { return problem_; }
-
-  bool next(Sample& sample) override {
-    do {
-      if (!images_->next()) {
-        if (at_ != split_.labels.size()) changed();
-        return false;
-      }
-      if (at_ == split_.labels.size()) changed();
-    } while (split_.labels[at_++] == FolderSplit::elsewhere);
-    sample = Sample{};
-    sample.bytes = images_->bytes(storage_);
-    sample.label = split_.labels[at_ - 1];
-    if (images_->path().size() <= split_.front) changed();
-    sample.name = std::string_view(images_->path()).substr(split_.front);
-    problem_ = sample.bytes.empty() ? empty_image : "";
-    return true;
+  Sample sample_of(Bytes image, std::size_t place, std::string_view path) {
+    problem_ = image.empty() ? empty_image : "";
+    Sample sample;
+    sample.bytes = image;
+    sample.label = split_.labels[place];
+    sample.name = path.substr(split_.front);
+    return sample;
   }
+
+  FolderSplit split_;
+  StreamInfo info_;
+  Buffer storage_;
+  std::string problem_;
 
  private:
   // They count, and so move the numbers of those behind them: a directory of notes, for example.
@@ -109,16 +106,68 @@ class FolderStream final : public SampleStream {
     info_.notes.push_back(join("classes without images: ", std::ranges::count(full, false),
                                ", the first: ", split_.class_names[first - full.begin()]));
   }
+};
 
-  [[noreturn]] void changed() const { fail(input_.images, "changed while it was read"); }
+// In the archive's own order.
+class ArchiveStream final : public FolderStream {
+ public:
+  ArchiveStream(const FolderInput& input, const Listing& listing, std::string_view split)
+      : FolderStream(input, listing, split),
+        archive_(input.images),
+        images_(open_folder_images(archive_)) {}
 
-  FolderInput input_;
-  FolderSplit split_;
-  StreamInfo info_;
+  bool next(Sample& sample) override {
+    do {
+      if (!images_->next()) {
+        if (at_ != split_.labels.size()) changed();
+        return false;
+      }
+      if (at_ == split_.labels.size()) changed();
+    } while (split_.labels[at_++] == FolderSplit::elsewhere);
+    if (images_->path().size() <= split_.front) changed();
+    sample = sample_of(images_->bytes(storage_), at_ - 1, images_->path());
+    return true;
+  }
+
+ private:
+  [[noreturn]] void changed() const { fail(archive_, "changed while it was read"); }
+
+  fs::path archive_;
   std::unique_ptr<FolderImages> images_;
   std::size_t at_ = 0;  // of the next path
-  Buffer storage_;
-  std::string_view problem_;
+};
+
+// Sorted, and from any place on.
+class DirectoryStream final : public FolderStream {
+ public:
+  DirectoryStream(const FolderInput& input, std::shared_ptr<const Listing> listing,
+                  std::string_view split)
+      : FolderStream(input, *listing, split),
+        directory_(input.images),
+        listing_(std::move(listing)),
+        places_(listing_->layout.sorted(split_)) {}
+
+  bool seekable() const override { return true; }
+  void seek(std::uint64_t index) override { next_ = index; }
+
+  bool next(Sample& sample) override {
+    if (next_ >= places_.size()) return false;
+    const std::size_t place = places_[next_++];
+    const std::string& path = listing_->layout.paths()[place];
+    try {
+      sample = sample_of(read_folder_image(directory_ / path, storage_), place, path);
+    } catch (const Error& error) {
+      sample = sample_of({}, place, path);
+      problem_ = error.what();
+    }
+    return true;
+  }
+
+ private:
+  fs::path directory_;
+  std::shared_ptr<const Listing> listing_;
+  std::vector<std::size_t> places_;  // of the split's images in the listing
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace
@@ -127,8 +176,17 @@ std::vector<std::string> folder_splits(const FolderInput& input) {
   return listing_of(input.images)->layout.splits();
 }
 
+fs::path folder_split_directory(const FolderInput& input, std::string_view split) {
+  const std::string inner = listing_of(input.images)->layout.directory_of(split);
+  return inner.empty() ? input.images : input.images / inner;
+}
+
 std::unique_ptr<SampleStream> open_folder_stream(const FolderInput& input, std::string_view split) {
-  return std::make_unique<FolderStream>(input, split);
+  const std::shared_ptr<const Listing> listing = listing_of(input.images);
+  if (fs::is_directory(input.images)) {
+    return std::make_unique<DirectoryStream>(input, listing, split);
+  }
+  return std::make_unique<ArchiveStream>(input, *listing, split);
 }
 
 }  // namespace feedrate::converters

@@ -17,9 +17,11 @@ struct FolderInput {
 
 /// The splits that the paths of its images name. Reads the whole archive. Any thread.
 std::vector<std::string> folder_splits(const FolderInput& input);
+/// Where a directory keeps the images of that split.
+std::filesystem::path folder_split_directory(const FolderInput& input, std::string_view split);
 /// Reads the archive once for its paths, 80 bytes an image, and once for its samples, in its own
-/// order; of a directory, sorted by path. Throws Error for images without labels, and labels without
-/// images.
+/// order. A directory is listed once, and its samples come as ImageFolder sorts them. Throws Error for
+/// images without labels, and labels without images.
 std::unique_ptr<SampleStream> open_folder_stream(const FolderInput& input, std::string_view split);
 
 }  // namespace feedrate::converters

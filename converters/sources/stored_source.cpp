@@ -85,6 +85,17 @@ fs::path names_in(const fs::path& pattern) {
 
 }  // namespace
 
+Sidecar::Input directory_as_input(const fs::path& directory) {
+  // Classes may be links.
+  constexpr auto how = fs::directory_options::follow_directory_symlink |
+                       fs::directory_options::skip_permission_denied;
+  ManyFiles files(directory);
+  for (const auto& entry : fs::recursive_directory_iterator(directory, how)) {
+    if (entry.is_regular_file()) files.add(entry.path());
+  }
+  return files.as_input(without_slash(directory).filename());
+}
+
 std::vector<std::string> StoredSource::inner_splits(const fs::path& path) const {
   std::vector<std::string> names;
   for (const char* name : {"train", "val", "test"}) {
@@ -120,17 +131,9 @@ std::vector<fs::path> StoredSource::files(std::span<const fs::path> inputs,
 std::vector<Sidecar::Input> StoredSource::inputs(std::span<const fs::path> paths,
                                                  std::string_view split) const {
   const fs::path path = dataset_of(paths, split);
-  ManyFiles files(fs::is_directory(path) ? path : path.parent_path());
-  if (fs::is_directory(path)) {
-    // Classes may be links.
-    constexpr auto how = fs::directory_options::follow_directory_symlink |
-                         fs::directory_options::skip_permission_denied;
-    for (const auto& entry : fs::recursive_directory_iterator(path, how)) {
-      if (entry.is_regular_file()) files.add(entry.path());
-    }
-  } else {
-    for (const fs::path& file : sample_files(*open_one(path))) files.add(file);
-  }
+  if (fs::is_directory(path)) return {directory_as_input(path)};
+  ManyFiles files(path.parent_path());
+  for (const fs::path& file : sample_files(*open_one(path))) files.add(file);
   return {files.as_input(is_brace_pattern(path) ? names_in(path) : without_slash(path).filename())};
 }
 

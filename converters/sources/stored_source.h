@@ -9,6 +9,9 @@
 
 namespace feedrate::converters {
 
+/// The files of a directory, at any depth, as one input.
+formats::Sidecar::Input directory_as_input(const std::filesystem::path& directory);
+
 class StoredSource : public Source {
  public:
   using Source::Source;

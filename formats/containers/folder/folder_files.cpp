@@ -165,18 +165,70 @@ class Lister {
   FolderFiles files_;
 };
 
-enum class Holds : std::uint8_t { nothing, images, other };
+enum class Holds : std::uint8_t { nothing, images, deeper_images, other };
 
-Holds content_of(const Descriptor& root, const char* directory) {
-  Entries entries(root, directory);
+Holds content_of(const Descriptor& root, const std::string& directory, int level = 1) {
+  Entries entries(root, directory.c_str());
   if (!entries.good()) return Holds::other;
-  Holds holds = Holds::nothing;
+  std::vector<std::string> inner;
+  bool holds_files = false;
   for (int i = 0; i < max_looked_at && entries.next(); ++i) {
     if (entries.hidden()) continue;
     if (entries.is_image()) return Holds::images;
-    holds = Holds::other;
+    if (entries.is_directory()) {
+      inner.push_back(join(directory, '/', entries.name()));
+    } else {
+      holds_files = true;
+    }
   }
-  return holds;
+  for (const std::string& next : inner) {
+    const Holds holds = level < max_levels ? content_of(root, next, level + 1) : Holds::other;
+    if (holds == Holds::images || holds == Holds::deeper_images) return Holds::deeper_images;
+    holds_files = holds_files || holds == Holds::other;
+  }
+  return holds_files ? Holds::other : Holds::nothing;
+}
+
+// What the directories of a folder hold.
+struct Content {
+  std::size_t directories = 0;
+  bool has_images = false;
+  bool has_deeper_images = false;
+  bool has_split = false;
+  std::string other;  // the first by name without images, but with files
+};
+
+Content content_of(const fs::path& folder) {
+  Content content;
+  const Descriptor root(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return content;
+  Entries entries(root, ".");
+  while (entries.good() && entries.next()) {
+    if (entries.hidden() || !entries.is_directory()) continue;
+    const std::string name(entries.name());
+    const Holds holds = content_of(root, name);
+    ++content.directories;
+    content.has_images |= holds == Holds::images;
+    content.has_deeper_images |= holds == Holds::deeper_images;
+    content.has_split |= !split_named(name).empty();
+    if (holds == Holds::other && (content.other.empty() || name < content.other)) {
+      content.other = name;
+    }
+  }
+  return content;
+}
+
+// Images below the directories of a single class, or of splits, have classes further down.
+bool holds_classes(const Content& content) {
+  if (!content.has_deeper_images) return content.has_images;
+  return content.directories > 1 && !content.has_split;
+}
+
+bool equal_but_for_case(std::string_view text, std::string_view lower) {
+  const auto lowered = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  };
+  return std::ranges::equal(text, lower, {}, lowered);
 }
 
 }  // namespace
@@ -194,18 +246,20 @@ bool has_image_extension(std::string_view file_name) {
   return std::find(std::begin(image_extensions), end, extension) != end;
 }
 
+std::string_view split_named(std::string_view directory) {
+  const auto* const found = std::ranges::find_if(
+      split_words, [&](std::string_view word) { return equal_but_for_case(directory, word); });
+  return found == std::end(split_words) ? std::string_view() : *found;
+}
+
 bool looks_like_classes(const fs::path& folder) {
-  const Descriptor root(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return false;
-  Entries entries(root, ".");
-  bool images = false;
-  while (entries.good() && entries.next()) {
-    if (entries.hidden() || !entries.is_directory()) continue;
-    const Holds holds = content_of(root, std::string(entries.name()).c_str());
-    if (holds == Holds::other) return false;
-    images = images || holds == Holds::images;
-  }
-  return images;
+  const Content content = content_of(folder);
+  return content.other.empty() && holds_classes(content);
+}
+
+std::string directory_beside_classes(const fs::path& folder) {
+  const Content content = content_of(folder);
+  return holds_classes(content) ? content.other : "";
 }
 
 }  // namespace feedrate::formats

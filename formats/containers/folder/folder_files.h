@@ -40,8 +40,19 @@ FolderFiles list_folder(const std::filesystem::path& folder);
 /// ".tif", ".tiff", ".webp".
 bool has_image_extension(std::string_view file_name);
 
-/// True when at least one sub-directory holds an image and every other one does too or is empty.
-/// Looks at the first few names in each; never throws.
+/// What directories of splits are called, the order of splits.
+inline constexpr std::string_view split_words[] = {"train", "val",        "test",    "training",
+                                                   "valid", "validation", "testing", "eval"};
+/// The split that a directory of this name holds, in any case of its letters: "Val" → "val"; empty
+/// for another name.
+std::string_view split_named(std::string_view directory);
+
+/// True when at least one sub-directory holds an image, at any depth, and every other one does too or
+/// is empty. A single directory, or one named like a split, needs an image directly in it. Looks at the
+/// first few names in each; never throws.
 bool looks_like_classes(const std::filesystem::path& folder);
+/// The first directory with files, but without images, that alone keeps a folder from looking like
+/// classes; "" where there is none.
+std::string directory_beside_classes(const std::filesystem::path& folder);
 
 }  // namespace feedrate::formats

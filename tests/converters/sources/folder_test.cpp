@@ -5,6 +5,7 @@
 #include "converters/source.h"
 #include "tests/converters/make_archive.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/in_text.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
@@ -142,8 +143,90 @@ TEST_F(UnitFolderSource, classes_of_directories_alone_make_a_split_too) {
     EXPECT_EQ(samples(unpacked, split),
               samples({write(directory_ / "deep.tar", tar(deep))}, split));
   }
-  unpack({{"train/1.png", png(1)}, {"train/more/deep/2.png", png(2)}}, directory_ / "a class");
-  EXPECT_EQ(samples({directory_ / "a class"}, "train").at(0).substr(0, 13), "0 train/1.png");
+}
+
+// As published datasets lie on disk after they were unpacked: what is around the classes does not count.
+TEST_F(UnitFolderSource, an_unpacked_archive_is_read_as_the_archive) {
+  const std::vector<std::pair<std::string, Entries>> layouts{
+      {"wrapped splits", under("", two_splits())},
+      {"splits below other directories",
+       {{"ILSVRC/Annotations/1.xml", "boxes"},
+        {"ILSVRC/Data/CLS-LOC/train/n01/1.JPEG", png(1)},
+        {"ILSVRC/Data/CLS-LOC/train/n02/2.JPEG", png(2)},
+        {"ILSVRC/Data/CLS-LOC/val/n02/3.JPEG", png(3)}}},
+      {"classes beside lists",
+       {{"images/pie/1.jpg", png(1)}, {"images/rice/2.jpg", png(2)}, {"meta/train.txt", "pie/1"}}},
+      {"a zip of a Mac",
+       {{"__MACOSX/pets/cat/._1.jpg", "attributes"},
+        {"pets/.DS_Store", "x"},
+        {"pets/cat/1.jpg", png(1)},
+        {"pets/dog/2.jpg", png(2)}}},
+      {"hidden directories",
+       {{".ipynb_checkpoints/9.png", png(9)},
+        {"a/.thumbs/8.png", png(8)},
+        {"a/1.png", png(1)},
+        {"b/2.png", png(2)}}},
+      {"names that sort around the slash",
+       {{"a-b/1.png", png(1)},
+        {"a/b.png", png(2)},
+        {"a/b/2.png", png(3)},
+        {"a/b-c/3.png", png(4)}}},
+      {"other files",
+       {{"a/1.png", png(1)}, {"a/2.gif", "GIF89a"}, {"a/3.jfif", "x"}, {"b/4.png", png(4)}}}};
+  for (const auto& [name, entries] : layouts) {
+    SCOPED_TRACE(name);
+    const fs::path unpacked = directory_ / name;
+    unpack(entries, unpacked);
+    const std::vector<fs::path> directory{unpacked},
+        packed{write(directory_ / (name + ".tar"), tar(entries))};
+    const std::vector<std::string> splits = source("folder").splits(packed);
+    EXPECT_EQ(source("folder").splits(directory), splits);
+    for (const std::string& split : splits) {
+      std::vector<std::string> found = samples(directory, split), expected = samples(packed, split);
+      std::ranges::sort(found);
+      std::ranges::sort(expected);
+      EXPECT_EQ(found, expected) << split;
+      const auto notes = [&](const std::vector<fs::path>& inputs) {
+        std::vector<std::string> all = source("folder").open(inputs, split)->info().notes;
+        for (std::string& note : all) note.resize(note.find(", the first"));
+        return all;
+      };
+      EXPECT_EQ(notes(directory), notes(packed)) << split;
+    }
+  }
+  EXPECT_EQ(samples({directory_ / "wrapped splits"}, "train").at(0).substr(0, 8), "0 a/1.pn");
+  EXPECT_EQ(samples({directory_ / "a zip of a Mac"}, "train").at(1).substr(0, 7), "1 dog/2");
+  EXPECT_EQ(samples({directory_ / "hidden directories"}, "train").size(), 2U + 1 + 2);
+}
+
+TEST_F(UnitFolderSource, a_directory_is_in_the_order_of_imagefolder_from_any_place_on) {
+  unpack({{"set/a-b/1.png", png(1)},
+          {"set/a/x.png", png(2)},
+          {"set/a/b/2.png", png(3)},
+          {"set/a/b-c/3.png", png(4)},
+          {"set/a/b/d/4.png", png(5)}},
+         directory_ / "set");
+  const std::vector<fs::path> inputs{directory_ / "set"};
+  const auto stream = source("folder").open(inputs, "train");
+  std::vector<std::string> names;
+  Sample sample;
+  while (stream->next(sample)) names.emplace_back(sample.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a/x.png", "a/b/2.png", "a/b-c/3.png", "a/b/d/4.png",
+                                             "a-b/1.png"}));
+  ASSERT_TRUE(stream->seekable());
+  stream->seek(4);
+  ASSERT_TRUE(stream->next(sample));
+  EXPECT_EQ(sample.label, 1);
+  EXPECT_FALSE(stream->next(sample));
+}
+
+TEST_F(UnitFolderSource, images_in_the_directory_of_a_split_have_no_class) {
+  const Entries odd{{"train/1.png", png(1)}, {"train/more/deep/2.png", png(2)}};
+  unpack(odd, directory_ / "odd");
+  for (const fs::path& input : {directory_ / "odd", write(directory_ / "odd.tar", tar(odd))}) {
+    expect_error([&] { samples({input}, "train"); },
+                 {"in no directory of a class", "1 image: train/1.png"});
+  }
 }
 
 TEST_F(UnitFolderSource, classes_without_images_count_in_archives_as_on_disk) {
@@ -170,18 +253,23 @@ TEST_F(UnitFolderSource, archives_are_known_by_their_endings_in_any_case) {
   EXPECT_EQ(samples({write(directory_ / "set.tar", tar(classes))}, "train").size(), 3U + 1 + 3);
 }
 
-TEST_F(UnitFolderSource, links_on_disk_that_lead_nowhere_are_refused) {
-  unpack({{"x/1.png", png(1)}}, directory_ / "linked");
+TEST_F(UnitFolderSource, a_file_on_disk_that_cannot_be_read_is_a_bad_sample) {
+  unpack({{"x/1.png", png(1)}, {"x/4.png", png(4)}}, directory_ / "linked");
   fs::create_symlink("nonesuch", directory_ / "linked" / "x" / "2.png");
-  const fs::path list = write(directory_ / "list.csv", "1.png,0\n");
-  expect_error(
-      [&] {
-        samples({directory_ / "linked", list}, "train");
-      },
-      {"2.png", "link to what is not there"});
+  fs::create_directory(directory_ / "linked" / "x" / "3.png");
+  const auto stream = source("folder").open(std::vector{directory_ / "linked"}, "train");
+  EXPECT_EQ(stream->info().size, 3U) << "a directory is no image, whatever its name";
+  Sample sample;
+  ASSERT_TRUE(stream->next(sample) && stream->problem().empty());
+  ASSERT_TRUE(stream->next(sample));
+  EXPECT_TRUE(has(stream->problem(), "x/2.png: is a link to what is not there"));
+  ASSERT_TRUE(stream->next(sample) && stream->problem().empty());
 }
 
 TEST_F(UnitFolderSource, what_no_stream_can_follow_is_refused) {
+  unpack({{"a/1.png", png(1)}}, directory_ / "loop");
+  fs::create_directory_symlink("..", directory_ / "loop" / "a" / "up");
+  expect_error([&] { samples({directory_ / "loop"}, "train"); }, {"does a link lead back?"});
   const fs::path page = write(directory_ / "a.txt", "some text, no archive");
   expect_error([&] { samples({page}, "train"); }, {"a.txt", "neither a directory nor a tar"});
   expect_error([&] { samples({directory_ / "none"}, "train"); }, {"folder", "expected one"});

@@ -139,17 +139,19 @@ TEST_F(UnitFolder, images_that_cannot_be_read_name_their_file) {
   EXPECT_EQ(open_dataset(set_)->info().codec, "unknown: BMP");
 }
 
-TEST_F(UnitFolder, it_is_known_by_images_directly_in_every_class) {
-  image("a/x.png");
-  image("b/more/y.png");
-  EXPECT_FALSE(folder().knows(set_)) << "b may be anything";
-  image("b/y.png");
+TEST_F(UnitFolder, it_is_known_by_images_in_every_class) {
+  image("a/more/x.png");
+  EXPECT_FALSE(folder().knows(set_)) << "what is in `a` may be the classes";
+  image("b/more/deep/y.png");
   EXPECT_TRUE(folder().knows(set_));
   fs::create_directories(set_ / "empty");
   fs::create_directories(set_ / ".git");
   EXPECT_TRUE(folder().knows(set_));
   write_text(set_ / "empty/notes.txt", "");
   EXPECT_FALSE(folder().knows(set_));
+  expect_error([&] { open_dataset(set_); },
+               {"would be a folder of classes, but its directory empty holds files and no image",
+                "'feedrate convert folder' reads it"});
   EXPECT_FALSE(folder().knows(temporary_.path()));
   EXPECT_FALSE(folder().knows(set_ / "a/x.png"));
   EXPECT_FALSE(folder().knows(temporary_ / "none"));

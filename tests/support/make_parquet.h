@@ -9,6 +9,8 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/checksum.h"
+#include "tests/support/parquet_encodings.h"
+#include "tests/support/thrift_writer.h"
 
 namespace feedrate::testing {
 using namespace formats;
@@ -37,64 +39,16 @@ struct ParquetWays {
   std::size_t rows_a_page = 2;
   std::int32_t encoding = -1;  // stated for values, whatever they are in; -1: the right one
   std::string image = "image", label = "label";
-  std::string more = {};      // another column of numbers, alike
-  std::string features = {};  // JSON of Hugging Face's datasets
+  std::string more = {};          // another column of numbers, alike
+  std::string features = {};      // JSON of Hugging Face's datasets
+  std::int32_t texts_in = 0;      // the encoding of bytes: 6 and 7
+  std::int32_t numbers_in = 0;    // that of numbers: 5 and 9
+  bool boolean_labels = false;    // in bits, in the second version in runs
+  bool image_lists = false;       // each image in a list of its own
+  bool bare_empty_pages = false;  // what is empty is not packed, as parquet-java has it
 };
 
 namespace detail {
-
-/// Thrift's compact protocol.
-class ThriftWriter {
- public:
-  Buffer bytes;
-  void number(std::int32_t field, std::int64_t value, bool wide = false) {
-    head(field, wide ? 6 : 5);
-    zigzag(value);
-  }
-  void yes_or_no(std::int32_t field, bool value) { head(field, value ? 1 : 2); }
-  void text(std::int32_t field, std::string_view value) {
-    head(field, 8);
-    plain_text(value);
-  }
-  void plain_text(std::string_view value) {
-    varint(value.size());
-    append(bytes, as_bytes(value));
-  }
-  void list(std::int32_t field, std::size_t count, unsigned type) {
-    head(field, 9);
-    byte(static_cast<unsigned>(count < 15 ? count << 4 : 0xf0U) | type);
-    if (count >= 15) varint(count);
-  }
-  void zigzag(std::int64_t value) {
-    varint(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
-  }
-  /// A record as a field, or, with the field 0, as an element of a list.
-  template <class Body>
-  void record(std::int32_t field, const Body& body) {
-    if (field != 0) head(field, 12);
-    const std::int32_t before = std::exchange(last_, 0);
-    body();
-    byte(0);
-    last_ = before;
-  }
-
- private:
-  void byte(unsigned value) { bytes.push_back(static_cast<std::byte>(value)); }
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) byte(static_cast<unsigned>(value & 0x7f) | 0x80U);
-    byte(static_cast<unsigned>(value));
-  }
-  void head(std::int32_t field, unsigned type) {
-    byte(static_cast<unsigned>(field - last_) << 4 | type);
-    last_ = field;
-  }
-  std::int32_t last_ = 0;
-};
-
-inline void append_varint(Buffer& to, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>((value & 0x7f) | 0x80));
-  to.push_back(static_cast<std::byte>(value));
-}
 
 inline Buffer snappy_of(Bytes content) {
   Buffer packed;
@@ -154,12 +108,17 @@ class ParquetMaker {
  public:
   explicit ParquetMaker(const ParquetWays& ways) : ways_(ways) { append(file_, as_bytes("PAR1")); }
 
-  WrittenChunk chunk(const std::vector<PlainValue>& values, std::uint32_t optional) {
+  enum class Kind { texts, numbers, booleans };
+
+  WrittenChunk chunk(const std::vector<PlainValue>& values, std::uint32_t optional, Kind kind,
+                     bool lists = false) {
     WrittenChunk chunk;
+    kind_ = kind;
+    lists_ = lists;
     chunk.values = values.size();
     const std::uint64_t begin = file_.size();
     std::vector<Buffer> entries;
-    if (ways_.dictionary) {
+    if (has_dictionary()) {
       Buffer all;
       for (const PlainValue& value : values) {
         if (!value || std::ranges::find(entries, *value) != entries.end()) continue;
@@ -194,18 +153,48 @@ class ParquetMaker {
   }
 
  private:
+  bool has_dictionary() const { return ways_.dictionary && kind_ != Kind::booleans; }
+  std::int32_t own_encoding() const {
+    if (kind_ == Kind::booleans) return ways_.second_version ? 3 : 0;
+    return kind_ == Kind::texts ? ways_.texts_in : ways_.numbers_in;
+  }
+  /// Values of a byte each, in bits or in runs.
+  Buffer booleans_of(const std::vector<Buffer>& values) const {
+    std::vector<std::uint32_t> bits;
+    for (const Buffer& value : values) bits.push_back(std::to_integer<std::uint32_t>(value[0]));
+    Buffer out;
+    if (ways_.second_version) {
+      const Buffer runs = levels_of(bits, 1, false);
+      append_le(out, static_cast<std::uint32_t>(runs.size()));
+      append(out, runs);
+      return out;
+    }
+    out.resize((bits.size() + 7) / 8);
+    for (std::size_t i = 0; i < bits.size(); ++i)
+      out[i / 8] |= static_cast<std::byte>(bits[i] << i % 8);
+    return out;
+  }
+
   void data_page(const std::vector<PlainValue>& values, const std::vector<Buffer>& entries,
                  std::uint32_t optional) {
     std::vector<std::uint32_t> there, numbers;
     Buffer content;
+    std::vector<Buffer> present;
     for (const PlainValue& value : values) {
       there.push_back(value ? optional : optional - 1);
       if (!value) continue;
-      if (!ways_.dictionary) append(content, *value);
+      present.push_back(*value);
+      if (!has_dictionary()) append(content, *value);
       const auto entry = std::ranges::find(entries, *value) - entries.begin();
       numbers.push_back(static_cast<std::uint32_t>(entry));
     }
-    if (ways_.dictionary) {
+    const std::int32_t coding = own_encoding();
+    if (kind_ == Kind::booleans) {
+      content = booleans_of(present);
+    } else if (coding != 0 && !has_dictionary()) {
+      content = encoded_as(coding, present);
+    }
+    if (has_dictionary()) {
       const auto width = static_cast<unsigned>(std::bit_width(entries.size()));
       content.push_back(static_cast<std::byte>(width));
       append(content, levels_of(numbers, width, true));
@@ -214,23 +203,33 @@ class ParquetMaker {
     if (optional != 0) {
       levels = levels_of(there, static_cast<unsigned>(std::bit_width(optional)), false);
     }
-    const std::int32_t encoding = ways_.encoding >= 0 ? ways_.encoding : ways_.dictionary ? 8 : 0;
+    Buffer repeats;
+    if (lists_) repeats = levels_of(std::vector<std::uint32_t>(values.size(), 0), 1, false);
+    const std::int32_t encoding = ways_.encoding >= 0 ? ways_.encoding
+                                  : has_dictionary()  ? 8
+                                                      : coding;
     const auto count = static_cast<std::int64_t>(values.size());
     if (ways_.second_version) {
-      page(3, levels, content, [&](ThriftWriter& head) {
+      Buffer both = repeats;
+      append(both, levels);
+      page(3, both, content, [&](ThriftWriter& head) {
         head.record(8, [&] {
           head.number(1, count);
           head.number(2, count - static_cast<std::int64_t>(numbers.size()));
           head.number(3, count);
           head.number(4, encoding);
           head.number(5, static_cast<std::int64_t>(levels.size()));
-          head.number(6, 0);
+          head.number(6, static_cast<std::int64_t>(repeats.size()));
           if (ways_.codec == 0) head.yes_or_no(7, false);
         });
       });
       return;
     }
     Buffer all;
+    if (lists_) {
+      append_le(all, static_cast<std::uint32_t>(repeats.size()));
+      append(all, repeats);
+    }
     if (optional != 0) {
       append_le(all, static_cast<std::uint32_t>(levels.size()));
       append(all, levels);
@@ -250,9 +249,10 @@ class ParquetMaker {
   template <class Kind>
   void page(std::int64_t type, const Buffer& first, const Buffer& content, const Kind& kind) {
     Buffer stored = first;
-    append(stored, ways_.codec == 1   ? snappy_of(content)
-                   : ways_.codec == 6 ? zstd_of(content)
-                                      : content);
+    if (!content.empty() || !ways_.bare_empty_pages)
+      append(stored, ways_.codec == 1   ? snappy_of(content)
+                     : ways_.codec == 6 ? zstd_of(content)
+                                        : content);
     ThriftWriter head;
     head.record(0, [&] {
       head.number(1, type);
@@ -267,6 +267,8 @@ class ParquetMaker {
 
   const ParquetWays& ways_;
   Buffer file_;
+  Kind kind_ = Kind::texts;  // of the chunk being written
+  bool lists_ = false;
 };
 
 }  // namespace detail
@@ -282,13 +284,16 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
   };
   const auto label = [&](std::int64_t value) {
     Buffer plain;
-    if (ways.wide_labels) {
+    if (ways.boolean_labels) {
+      plain.push_back(static_cast<std::byte>(value));
+    } else if (ways.wide_labels) {
       append_le(plain, value);
     } else {
       append_le(plain, static_cast<std::int32_t>(value));
     }
     return plain;
   };
+  const unsigned image_levels = ways.image_lists ? 4 : 2;
   const unsigned optional_labels = ways.text_labels || ways.optional_labels ? 1 : 0;
   std::vector<std::vector<detail::WrittenChunk>> groups;
   for (std::size_t at = 0; at < rows.size(); at += ways.rows_a_group) {
@@ -306,13 +311,15 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
                                         : std::nullopt);
     }
     auto& chunks = groups.emplace_back();
-    chunks.push_back(maker.chunk(images, 2));
-    chunks.push_back(maker.chunk(names, 2));
-    chunks.push_back(maker.chunk(labels, optional_labels));
-    if (!ways.more.empty()) chunks.push_back(maker.chunk(numbers, 0));
+    using Kind = detail::ParquetMaker::Kind;
+    const Kind number = ways.boolean_labels ? Kind::booleans : Kind::numbers;
+    chunks.push_back(maker.chunk(images, image_levels, Kind::texts, ways.image_lists));
+    chunks.push_back(maker.chunk(names, image_levels, Kind::texts, ways.image_lists));
+    chunks.push_back(maker.chunk(labels, optional_labels, ways.text_labels ? Kind::texts : number));
+    if (!ways.more.empty()) chunks.push_back(maker.chunk(numbers, 0, number));
   }
   detail::ThriftWriter out;
-  const std::int64_t number_type = ways.wide_labels ? 2 : 1;
+  const std::int64_t number_type = ways.boolean_labels ? 0 : ways.wide_labels ? 2 : 1;
   const std::int64_t label_type = ways.text_labels ? 6 : number_type;
   const auto element = [&](std::string_view name, std::int64_t type, std::int64_t repetition,
                            std::int64_t children, bool is_text, std::int32_t meaning = -1) {
@@ -331,9 +338,15 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
   };
   out.record(0, [&] {
     out.number(1, 2);
-    out.list(2, ways.more.empty() ? 5 : 6, 12);
+    out.list(2, (ways.more.empty() ? 5U : 6U) + (ways.image_lists ? 2U : 0U), 12);
     element("schema", -1, -1, ways.more.empty() ? 2 : 3, false);
-    element(ways.image, -1, 1, 2, false);
+    if (ways.image_lists) {
+      element(ways.image, -1, 1, 1, false);
+      element("list", -1, 2, 1, false);
+      element("element", -1, 1, 2, false);
+    } else {
+      element(ways.image, -1, 1, 2, false);
+    }
     element("bytes", 6, 1, 0, false);
     element("path", 6, 1, 0, true);
     element(ways.label, label_type, optional_labels, 0, ways.text_labels,
@@ -349,8 +362,9 @@ inline Buffer make_parquet(const std::vector<ParquetRow>& rows, const ParquetWay
             out.number(2, 0, true);
             out.record(3, [&] {
               out.number(1, c < 2 ? 6 : c == 2 ? label_type : number_type);
-              out.list(2, 1, 5);
-              out.zigzag(0);
+              out.list(2, 2, 5);
+              out.zigzag(ways.texts_in);
+              out.zigzag(ways.numbers_in);
               out.list(3, 1, 8);
               out.plain_text("x");
               out.number(4, ways.codec);

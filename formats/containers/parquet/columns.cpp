@@ -16,16 +16,20 @@ constexpr std::string_view meaning_names[] = {"",        "unsigned", "text", "JS
 
 std::string_view kind_of(const ParquetColumn& column) {
   const std::string_view meaning = meaning_names[static_cast<std::size_t>(column.meaning)];
-  if (column.repeated) return "a list";
+  if (column.repeated != 0) return "a list";
   return meaning.empty() ? type_names[static_cast<std::size_t>(column.type)] : meaning;
 }
 
 // An image's bytes: a column, or the member "bytes" of a struct, as Hugging Face's Image has it.
 Fit as_image(const ParquetColumn& column) {
   const bool plain = column.meaning == ParquetMeaning::as_stored;
-  if (column.type != ParquetType::bytes || column.repeated || !plain) return Fit::no;
-  const bool is_member = column.path.size() == 2 && column.path[1] == "bytes";
-  return column.path.size() == 1 || is_member ? Fit::yes : Fit::no;
+  if (column.type != ParquetType::bytes || column.repeated > 1 || !plain) return Fit::no;
+  if (column.repeated != 0 && column.path.size() < 3) return Fit::no;
+  const std::size_t depth =
+      column.path.size() - (column.repeated == 0 ? 0 : 2);  // "list", "element"
+  const bool is_member = depth == 2 && column.path.back() == "bytes";
+  if (depth != 1 && !is_member) return Fit::no;
+  return column.repeated == 0 ? Fit::yes : Fit::by_name;  // of one image each
 }
 
 bool holds_text(const ParquetColumn& column) {
@@ -33,11 +37,12 @@ bool holds_text(const ParquetColumn& column) {
 }
 
 Fit as_label(const ParquetColumn& column) {
-  if (column.repeated || column.path.size() != 1) return Fit::no;
+  if (column.repeated != 0 || column.path.size() != 1) return Fit::no;
   const bool number =
       (column.type == ParquetType::int32 || column.type == ParquetType::int64) &&
       (column.meaning == ParquetMeaning::as_stored || column.meaning == ParquetMeaning::natural);
-  return number ? Fit::yes : holds_text(column) ? Fit::by_name : Fit::no;
+  const bool named = holds_text(column) || column.type == ParquetType::boolean;
+  return number ? Fit::yes : named ? Fit::by_name : Fit::no;
 }
 
 std::vector<TableColumn> table_of(const ParquetFooter& footer, Fit (*fit)(const ParquetColumn&)) {
@@ -53,19 +58,19 @@ std::vector<TableColumn> table_of(const ParquetFooter& footer, Fit (*fit)(const 
 
 ParquetColumns choose_parquet_columns(const ParquetFooter& footer, const Wishes& wishes) {
   ParquetColumns columns;
-  columns.image = choose_column(table_of(footer, as_image),
-                                {"image", "images (bytes)", {"image", "img"}}, wishes.image);
+  columns.image =
+      choose_column(table_of(footer, as_image),
+                    {"image", "images (bytes)", {"image", "img", "images"}}, wishes.image);
   columns.label =
       choose_column(table_of(footer, as_label),
                     {"label", "labels (whole numbers or text)", {"label"}}, wishes.label);
   columns.text_labels = holds_text(footer.columns[columns.label]);
   const ParquetColumn& image = footer.columns[columns.image];
-  for (std::size_t i = 0; i < footer.columns.size() && image.path.size() == 2; ++i) {
+  std::vector<std::string> name = image.path;
+  name.back() = "path";
+  for (std::size_t i = 0; i < footer.columns.size() && image.path.size() > 1; ++i) {
     const ParquetColumn& column = footer.columns[i];
-    if (column.path == std::vector<std::string>{image.path.front(), "path"} &&
-        column.type == ParquetType::bytes) {
-      columns.name = i;
-    }
+    if (column.path == name && column.type == ParquetType::bytes) columns.name = i;
   }
   return columns;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/base/error.h"
+#include "formats/containers/parquet/recode.h"
 #include "formats/containers/parquet/thrift.h"
 
 namespace feedrate::formats {
@@ -118,7 +119,7 @@ class Schema {
     }
     within.path.push_back(element.name);
     within.optional += element.repetition == 0 ? 0 : 1;
-    within.repeated |= element.repetition == 2;
+    within.repeated += element.repetition == 2 ? 1 : 0;
     if (element.children == 0) {
       within.type = element.type;
       within.meaning = element.meaning;
@@ -139,6 +140,11 @@ ParquetChunk read_chunk_facts(ThriftReader& in) {
     switch (field) {
       case 1:
         chunk.type = type_of(in.integer(type));
+        break;
+      case 2:
+        in.list(type, Type::i32, [&] {
+          chunk.recoded |= is_recoded(static_cast<std::int32_t>(in.integer(Type::i32)));
+        });
         break;
       case 4:
         chunk.codec = static_cast<std::int32_t>(in.integer(type));
@@ -234,7 +240,7 @@ void check(const ParquetFooter& footer) {
       if (chunk.encrypted) continue;  // whoever needs it refuses it
       if (chunk.elsewhere) refuse("lies in another file, which Feedrate does not read");
       if (chunk.type != footer.columns[c].type) refuse("is not of the schema's type");
-      if (!footer.columns[c].repeated && chunk.values != group.rows) {
+      if (footer.columns[c].repeated == 0 && chunk.values != group.rows) {
         refuse("has ", chunk.values, " values for ", group.rows, " rows");
       }
       if (chunk.values == 0) continue;  // writers state any place for no pages

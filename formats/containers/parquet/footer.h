@@ -39,7 +39,7 @@ struct ParquetColumn {
   ParquetType type = ParquetType::boolean;
   ParquetMeaning meaning = ParquetMeaning::as_stored;
   std::uint32_t optional = 0;  // levels at which a value may be missing: itself, its structs
-  bool repeated = false;       // a list's
+  std::uint32_t repeated = 0;  // lists that it is in
 
   std::string name() const;  // "image.bytes"
   bool is_text() const { return meaning == ParquetMeaning::text; }
@@ -53,6 +53,7 @@ struct ParquetChunk {
   std::uint64_t begin = 0;  // of its first page, in the file
   std::uint64_t size = 0;   // of all its pages
   std::uint64_t unpacked = 0;
+  bool recoded = false;    // some pages are in encodings of recode.h
   bool elsewhere = false;  // in another file
   bool encrypted = false;  // then nothing else need be true
 };

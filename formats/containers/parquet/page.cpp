@@ -8,6 +8,7 @@
 #include "formats/base/checksum.h"
 #include "formats/base/error.h"
 #include "formats/containers/parquet/levels.h"
+#include "formats/containers/parquet/recode.h"
 #include "formats/containers/parquet/snappy.h"
 #include "formats/containers/parquet/thrift.h"
 #include "formats/io/byte_stream.h"
@@ -54,7 +55,9 @@ void read_kind(ThriftReader& in, std::int32_t coding, std::int32_t levels, Parqu
     } else if (field == levels) {
       page.levels = static_cast<std::int32_t>(in.integer(type));
     } else if (page.kind == PageKind::data2 && (field == 5 || field == 6)) {
-      page.level_bytes += natural(in.integer(type), "bytes of levels");
+      const std::uint64_t bytes = natural(in.integer(type), "bytes of levels");
+      page.level_bytes += bytes;
+      if (field == 6) page.repeat_bytes = bytes;
     } else if (page.kind == PageKind::data2 && field == 7) {
       compressed = in.yes_or_no(type);
     } else {
@@ -171,6 +174,24 @@ void read_plain(Cursor& in, ParquetType type, std::uint64_t count, const OnBytes
   }
 }
 
+/// Reads `count` values of a bit each, as they are or in runs.
+template <class OnInteger>
+void read_booleans(Cursor& in, const ParquetPage& page, std::uint64_t count,
+                   const OnInteger& integer) {
+  if (page.encoding == rle) {
+    LevelReader(in.take(in.size(), "a run"), 1).read(count, integer);
+    return;
+  }
+  if (page.encoding != plain) {
+    throw Error(join("has values in the encoding ", name_of(coding_names, page.encoding),
+                     ", which Feedrate does not read of booleans; it reads PLAIN and RLE"));
+  }
+  const Bytes bits = in.take((count + 7) / 8, "its values");
+  for (std::uint64_t i = 0; i < count; ++i) {
+    integer(std::to_integer<std::int64_t>(bits[i / 8] >> i % 8 & std::byte{1}));
+  }
+}
+
 }  // namespace
 
 void each_parquet_page(Bytes file, const ParquetChunk& chunk,
@@ -208,7 +229,9 @@ void each_parquet_page(Bytes file, const ParquetChunk& chunk,
   }
 }
 
-Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory) {
+namespace {
+
+Bytes decompressed(const ParquetPage& page, Buffer& memory) {
   if (page.level_bytes > page.stored.size() || page.level_bytes > page.unpacked) {
     throw Error("its levels take more bytes than it has");
   }
@@ -219,6 +242,9 @@ Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory) {
     }
     return page.stored;
   }
+  // Of values that are all missing, nothing is left to compress.
+  if (page.unpacked == page.level_bytes && page.stored.size() == page.level_bytes)
+    return page.stored;
   // No image or label shrinks like that; a forged head must not fill memory.
   constexpr std::uint64_t plausible = std::uint64_t{64} << 20, ratio = 1000;
   if (page.unpacked > plausible && page.unpacked / ratio > page.stored.size()) {
@@ -243,6 +269,44 @@ Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory) {
                        ", which Feedrate does not read; it reads SNAPPY, GZIP, ZSTD and none"));
   }
   return into;
+}
+
+/// What stands in front of the values of a page: which of them are there. Empty where all are.
+Bytes take_levels(Cursor& in, const ParquetPage& page, const ParquetColumn& column) {
+  if (page.kind == PageKind::data2) {
+    const Bytes all = in.take(page.level_bytes, "its levels");
+    if (page.repeat_bytes > all.size()) throw Error("its levels take more bytes than it has");
+    return all.subspan(page.repeat_bytes);
+  }
+  if (column.optional == 0) return {};
+  if (page.levels != rle) {
+    throw Error(join("says which values are missing in the encoding ",
+                     name_of(coding_names, page.levels), ", which Feedrate does not read"));
+  }
+  // Lists hold one value each, so that where they begin says nothing.
+  if (column.repeated != 0) in.take(in.size(), "its levels");
+  return in.take(in.size(), "its levels");
+}
+
+}  // namespace
+
+bool is_packed(const ParquetPage& page) {
+  return page.codec != stored_as_is || is_recoded(page.encoding);
+}
+
+Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory, const ParquetColumn& column) {
+  if (!is_recoded(page.encoding) || page.kind == PageKind::dictionary)
+    return decompressed(page, memory);
+  Buffer unpacked;
+  const Bytes content = decompressed(page, unpacked);
+  Cursor in(content);
+  take_levels(in, page, column);
+  const Bytes values = in.left();
+  Buffer plain;
+  append(plain, content.first(content.size() - values.size()));
+  if (!values.empty()) recode_parquet_values(page, column.type, values, plain);
+  memory = std::move(plain);
+  return memory;
 }
 
 bool holds_entries(const ParquetPage& page) {
@@ -272,16 +336,8 @@ void read_parquet_values(const ParquetPage& page, Bytes content, const ParquetCo
                          const ParquetDictionary& dictionary, const ParquetSink& sink) {
   Cursor in(content);
   std::vector<bool> there;  // empty: all are
+  const Bytes levels = take_levels(in, page, column);
   if (column.optional != 0) {
-    Bytes levels;
-    if (page.kind == PageKind::data2) {
-      levels = in.take(page.level_bytes, "its levels");
-    } else if (page.levels == rle) {
-      levels = in.take(in.size(), "its levels");
-    } else {
-      throw Error(join("says which values are missing in the encoding ",
-                       name_of(coding_names, page.levels), ", which Feedrate does not read"));
-    }
     there.reserve(page.values);
     LevelReader(levels, static_cast<unsigned>(std::bit_width(column.optional)))
         .read(page.values, [&](std::uint32_t level) { there.push_back(level == column.optional); });
@@ -298,7 +354,9 @@ void read_parquet_values(const ParquetPage& page, Bytes content, const ParquetCo
     pass_missing();
     take(value);
   };
-  if (page.encoding == plain) {
+  if (column.type == ParquetType::boolean) {
+    read_booleans(in, page, present, [&](std::int64_t value) { give(sink.integer, value); });
+  } else if (page.encoding == plain || is_recoded(page.encoding)) {
     read_plain(
         in, column.type, present, [&](Bytes value) { give(sink.bytes, value); },
         [&](std::int64_t value) { give(sink.integer, value); });
@@ -317,7 +375,8 @@ void read_parquet_values(const ParquetPage& page, Bytes content, const ParquetCo
     });
   } else {
     throw Error(join("has values in the encoding ", name_of(coding_names, page.encoding),
-                     ", which Feedrate does not read; it reads PLAIN and dictionaries"));
+                     ", which Feedrate does not read; it reads PLAIN, dictionaries, DELTA_… and ",
+                     "BYTE_STREAM_SPLIT"));
   }
   for (; row < there.size(); ++row) sink.missing();
 }

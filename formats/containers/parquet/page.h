@@ -21,6 +21,7 @@ struct ParquetPage {
   std::int32_t encoding = 0;         // of the values
   std::int32_t levels = 0;           // the encoding of which values are missing
   std::uint64_t level_bytes = 0;     // data2: in front of the values, never compressed
+  std::uint64_t repeat_bytes = 0;    // data2: of those, the first, which say where lists begin
   std::int32_t codec = 0;            // 0 where the values are stored as they are
   std::optional<std::uint32_t> crc;  // of `stored`
 };
@@ -29,9 +30,12 @@ struct ParquetPage {
 void each_parquet_page(Bytes file, const ParquetChunk& chunk,
                        const std::function<void(const ParquetPage&)>& page);
 
-/// The page's bytes, unpacked into `memory` where they are compressed; views of the file otherwise.
-/// Throws Error for damage, and for a compression that is not read, with its name.
-Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory);
+/// False for a page whose values lie in the file as they are read.
+bool is_packed(const ParquetPage& page);
+
+/// The page's bytes, unpacked into `memory` where they are packed; views of the file otherwise. Throws
+/// Error for damage, and for a compression that is not read, with its name.
+Bytes unpacked_parquet_page(const ParquetPage& page, Buffer& memory, const ParquetColumn& column);
 
 /// True for a data page whose values are numbers of a dictionary's entries.
 bool holds_entries(const ParquetPage& page);

@@ -33,7 +33,7 @@ std::uint64_t OpenParquet::packed_bytes() const {
   std::uint64_t bytes = 0;
   for (const ParquetRowGroup& group : footer.row_groups) {
     const ParquetChunk& chunk = group.chunks[columns.image];
-    if (chunk.codec != 0) bytes += chunk.unpacked;
+    if (chunk.codec != 0 || chunk.recoded) bytes += chunk.unpacked;
   }
   return bytes;
 }
@@ -56,10 +56,10 @@ ParquetFile::ParquetFile(OpenParquet&& open, bool unpacks)
 }
 
 /// The page's bytes unpacked, for as long as the file is open.
-Bytes ParquetFile::kept(const ParquetPage& page) {
+Bytes ParquetFile::kept(const ParquetPage& page, const ParquetColumn& column) {
   Buffer memory;
-  const Bytes content = unpacked_parquet_page(page, memory);
-  if (page.codec == 0) return content;
+  const Bytes content = unpacked_parquet_page(page, memory, column);
+  if (!is_packed(page)) return content;
   check_parquet_page(page);
   unpacked_.push_back({std::move(memory), page.offset});
   return content;
@@ -82,7 +82,8 @@ void ParquetFile::each_page(const Column& column, const OnPage& page, bool unpac
           if (each.kind == ParquetPage::Kind::dictionary && each.codec != 0 && !unpacks) {
             packed_.push_back(each);
           } else if (each.kind == ParquetPage::Kind::dictionary) {
-            dictionaries_.back() = read_parquet_dictionary(each, kept(each), chunk.type);
+            dictionaries_.back() =
+                read_parquet_dictionary(each, kept(each, column.facts()), chunk.type);
           } else {
             page(each, dictionaries_.back());
           }
@@ -99,7 +100,7 @@ void ParquetFile::each_page(const Column& column, const OnPage& page, bool unpac
 void ParquetFile::read_images(const Column& column, bool unpacks) {
   images_.reserve(column.footer.rows);
   const OnPage on_page = [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
-    if (page.codec != 0 && !unpacks) return add_packed_values(page);
+    if (is_packed(page) && !unpacks) return add_packed_values(page);
     const ParquetSink sink{.bytes =
                                [this](Bytes value) {
                                  const auto size = static_cast<std::uint32_t>(value.size());
@@ -107,9 +108,20 @@ void ParquetFile::read_images(const Column& column, bool unpacks) {
                                },
                            .integer = {},
                            .missing = [&] { add_missing_image(page); }};
-    read_parquet_values(page, kept(page), column.facts(), dictionary, sink);
+    read_parquet_values(page, kept(page, column.facts()), column.facts(), dictionary, sink);
   };
+  expect_one_in_lists(column);
   each_page(column, on_page, unpacks);
+}
+
+void ParquetFile::expect_one_in_lists(const Column& column) const {
+  for (std::size_t group = 0; group < column.footer.row_groups.size(); ++group) {
+    const ParquetRowGroup& rows = column.footer.row_groups[group];
+    const std::uint64_t images = rows.chunks[column.number].values;
+    if (images == rows.rows) continue;
+    fail(path_, "row group ", group, ", column ", column.facts().name(), ": holds ", images,
+         " images in the lists of ", rows.rows, " rows; Feedrate reads lists of one image each");
+  }
 }
 
 /// The places of the images of a packed data page: numbers of values in it, or in the dictionary that
@@ -130,7 +142,7 @@ void ParquetFile::add_packed_values(const ParquetPage& page) {
   to_unpack_.in_order += packed_.back().unpacked;
   to_unpack_.any_order += packed_.back().unpacked * page.values;
   Buffer memory;
-  read_parquet_values(page, unpacked_parquet_page(page, memory), image_column_, {},
+  read_parquet_values(page, unpacked_parquet_page(page, memory, image_column_), image_column_, {},
                       {.bytes = {},
                        .integer = {},
                        .missing = [&] { add_missing_image(page); },
@@ -194,8 +206,8 @@ void ParquetFile::read_labels(const Column& column) {
   Buffer memory;
   each_page(column, [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
     check_parquet_page(page);
-    read_parquet_values(page, unpacked_parquet_page(page, memory), column.facts(), dictionary,
-                        sink);
+    read_parquet_values(page, unpacked_parquet_page(page, memory, column.facts()), column.facts(),
+                        dictionary, sink);
   });
 }
 
@@ -211,8 +223,8 @@ void ParquetFile::read_names(const Column& column) {
   Buffer memory;
   each_page(column, [&](const ParquetPage& page, const ParquetDictionary& dictionary) {
     check_parquet_page(page);
-    read_parquet_values(page, unpacked_parquet_page(page, memory), column.facts(), dictionary,
-                        sink);
+    read_parquet_values(page, unpacked_parquet_page(page, memory, column.facts()), column.facts(),
+                        dictionary, sink);
   });
 }
 
@@ -236,7 +248,7 @@ Bytes ParquetFile::image(std::uint64_t row, Buffer& memory, ParquetPageCache& pa
   if (place.page == missing) refuse_missing(row);
   const ParquetPage& from = packed_[place.page];
   const auto unpack = [&](ParquetPageCache::Page& page) {
-    const Bytes content = unpacked_parquet_page(from, page.memory);
+    const Bytes content = unpacked_parquet_page(from, page.memory, image_column_);
     if (from.kind == ParquetPage::Kind::dictionary) {
       const auto all = read_parquet_dictionary(from, content, image_column_.type).texts;
       page.values.assign(all.begin(), all.end());

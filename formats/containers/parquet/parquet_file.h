@@ -91,6 +91,7 @@ class ParquetFile {
   struct Column;
 
   void read_images(const Column& column, bool unpacks);
+  void expect_one_in_lists(const Column& column) const;
   void read_labels(const Column& column);
   void add_label(std::int64_t value, bool is_natural);
   void add_text_label(std::string_view text);
@@ -102,7 +103,7 @@ class ParquetFile {
   using OnPage = std::function<void(const ParquetPage&, const ParquetDictionary&)>;
   void each_page(const Column& column, const OnPage& page, bool unpacks = true);
   void add_packed_values(const ParquetPage& page);
-  Bytes kept(const ParquetPage& page);
+  Bytes kept(const ParquetPage& page, const ParquetColumn& column);
 
   std::filesystem::path path_;
   MappedFile file_;

@@ -14,7 +14,7 @@ class Snappy {
   void unpack() {
     const std::uint64_t stated = size();
     if (stated != into_.size()) {
-      refuse(join("states ", stated, " bytes, the page's head ", into_.size()));
+      refuse(join("states ", stated, " bytes, expected ", into_.size()));
     }
     while (at_ < packed_.size()) {
       const auto tag = std::to_integer<unsigned>(packed_[at_++]);

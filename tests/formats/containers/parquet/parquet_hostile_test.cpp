@@ -21,8 +21,10 @@ TEST_F(HostileParquet, what_is_not_read_is_named) {
     expect_error([&] { open_dataset(write(make_parquet(rows(3), {.codec = codec}))); },
                  {"a.parquet", "row group 0", "column image.bytes", name, "SNAPPY"});
   }
-  expect_error([&] { open_dataset(write(make_parquet(rows(3), {.encoding = 6}))); },
-               {"a.parquet", "row group 0", "image.bytes", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"});
+  expect_error([&] { open_dataset(write(make_parquet(rows(3), {.encoding = 4}))); },
+               {"a.parquet", "row group 0", "image.bytes", "BIT_PACKED", "PLAIN"});
+  expect_error([&] { open_dataset(write(make_parquet(rows(3), {.encoding = 5}))); },
+               {"a.parquet", "row group 0", "image.bytes", "an encoding of another type"});
 }
 
 TEST_F(HostileParquet, labels_without_text_or_of_two_kinds_are_refused) {
@@ -101,8 +103,11 @@ TEST_F(HostileParquet, a_truncated_file_says_so) {
 TEST_F(HostileParquet, a_forged_byte_crashes_nothing) {
   for (const bool dictionary : {false, true}) {
     for (const std::int32_t codec : {0, 1}) {
-      const Buffer whole = make_parquet(
-          rows(4), {.codec = codec, .second_version = dictionary, .dictionary = dictionary});
+      const Buffer whole = make_parquet(rows(4), {.codec = codec,
+                                                  .second_version = dictionary,
+                                                  .dictionary = dictionary,
+                                                  .texts_in = dictionary ? 0 : 6 + codec,
+                                                  .numbers_in = dictionary ? 0 : 5 + 4 * codec});
       for (std::size_t at = 0; at < whole.size(); ++at) {
         for (const unsigned flip : {0x01U, 0xffU}) {
           Buffer forged = whole;

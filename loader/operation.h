@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "formats/pixels/image.h"
 #include "loader/batch.h"
@@ -28,9 +29,14 @@ inline constexpr std::uint32_t draws_of_a_batch = 1U << 31;
 class Operation {
  public:
   virtual ~Operation() = default;
+  /// The shape of what apply() makes of such an image: no fewer bytes.
+  virtual formats::Shape shape(formats::Shape before) const { return before; }
   /// How much memory apply() needs for such an image, in bytes.
   virtual std::size_t scratch_bytes(formats::Shape) const { return 0; }
-  /// A pure function of the pixels and the draws. `scratch` is at least scratch_bytes(shape) long.
+  /// The recipe's part that evaluation has instead, as text; "": none.
+  virtual std::string evaluation() const { return ""; }
+  /// A pure function of the pixels and the draws. `scratch` is at least scratch_bytes(shape) long;
+  /// behind the image's pixels there is room for those of shape().
   virtual void apply(Canvas image, Draws& draws, std::span<std::uint8_t> scratch) const = 0;
 };
 

@@ -99,7 +99,8 @@ const Recipe& plain_recipe(std::string_view text) {
 
 const Recipe& recipe(std::string_view text) {
   Composition composition = read_composition(text, plain_recipe);
-  if (composition.parts.empty()) return *composition.base;
+  if (composition.passes.front().empty() && composition.passes.size() == 1)
+    return *composition.base;
   // A copy of the name, because the lambda moves the composition away.
   return Made::of_process().get(std::string(composition.name), [&](std::string_view name) {
     return compose(name, std::move(composition));

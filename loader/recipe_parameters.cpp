@@ -32,8 +32,16 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-std::optional<NumberRange> value_in(Type type, std::string_view text) {
-  const std::size_t dash = type == Type::range ? text.find('-') : std::string_view::npos;
+std::optional<NumberRange> value_in(const Parameter& parameter, std::string_view text) {
+  if (parameter.type == Type::word) {
+    const auto at = std::ranges::find(parameter.words, text);
+    if (at == parameter.words.end()) return std::nullopt;
+    const auto number = static_cast<double>(at - parameter.words.begin());
+    return NumberRange{number, number};
+  }
+  // The first one may be a sign.
+  const std::size_t dash =
+      parameter.type == Type::range ? text.find('-', 1) : std::string_view::npos;
   const auto from = number_in(text.substr(0, dash));
   const auto to = dash == std::string_view::npos ? from : number_in(text.substr(dash + 1));
   if (!from || !to) return std::nullopt;
@@ -48,12 +56,20 @@ std::string shortest(double value) {
   return {text, error == std::errc() ? end : text};
 }
 
-std::string text_of(Type type, NumberRange value) {
-  return type == Type::range ? join(shortest(value.from), "-", shortest(value.to))
-                             : shortest(value.from);
+std::string text_of(const Parameter& parameter, NumberRange value) {
+  if (parameter.type == Type::word)
+    return std::string(parameter.words[static_cast<std::size_t>(value.from)]);
+  return parameter.type == Type::range ? join(shortest(value.from), "-", shortest(value.to))
+                                       : shortest(value.from);
 }
 
 std::string expected(const Parameter& parameter) {
+  if (parameter.type == Type::word) {
+    std::string all;
+    for (const std::string_view word : parameter.words)
+      all += join(all.empty() ? "" : " or ", word);
+    return all;
+  }
   const char* const what = parameter.type == Type::whole    ? "a whole number from "
                            : parameter.type == Type::number ? "a number from "
                                                             : "FROM-TO, both from ";
@@ -80,7 +96,7 @@ ParameterValues::ParameterValues(std::string_view recipe, std::span<const Parame
     const auto found = std::ranges::find(known, name, &Parameter::name);
     if (found == known.end()) throw Error(unknown_kind(join("parameter of ", recipe), name, names));
     const std::string_view given = setting.substr(std::min(setting.size(), name.size() + 1));
-    const auto value = value_in(found->type, given);
+    const auto value = value_in(*found, given);
     if (!value || !suits(*found, *value)) {
       throw Error(join("recipe ", recipe, ", ", name, ": expected ", expected(*found), ", found '",
                        given, "'"));
@@ -91,8 +107,7 @@ ParameterValues::ParameterValues(std::string_view recipe, std::span<const Parame
   for (const Parameter& parameter : known) {
     const auto at = given_.find(parameter.name);
     if (at == given_.end()) continue;
-    text_ +=
-        join(text_.empty() ? "" : ":", parameter.name, "=", text_of(parameter.type, at->second));
+    text_ += join(text_.empty() ? "" : ":", parameter.name, "=", text_of(parameter, at->second));
   }
 }
 

@@ -16,13 +16,21 @@ struct NumberRange {
 
 /// A row of the numbers that a recipe or a part of recipes lets a user change.
 struct Parameter {
-  enum class Type : std::uint8_t { whole, number, range };  // 160 · 0.5 or 1/2 · 3/4-4/3
+  // 160 · 0.5 or 1/2 · 3/4-4/3 · bilinear
+  enum class Type : std::uint8_t { whole, number, range, word };
 
   std::string_view name;
   Type type;
-  double low, high;        // of the number, or of both ends of the range
-  NumberRange by_default;  // where the user gives none
+  double low, high;                           // of the number, or of both ends of the range
+  NumberRange by_default;                     // where the user gives none
+  std::span<const std::string_view> words{};  // whose numbers, from 0, are the values
 };
+
+constexpr Parameter word_parameter(std::string_view name, std::span<const std::string_view> words,
+                                   double by_default = 0) {
+  return {name, Parameter::Type::word, 0, static_cast<double>(words.size()) - 1, {by_default},
+          words};
+}
 
 /// The values of these parameters: those that were given, and the defaults of the others.
 class ParameterValues {

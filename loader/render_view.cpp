@@ -1,5 +1,8 @@
 #include "loader/render_view.h"
 
+#include <memory>
+
+#include "formats/base/error.h"
 #include "loader/loader.h"
 
 namespace feedrate::loader {
@@ -7,24 +10,36 @@ using namespace formats;
 
 namespace {
 
-class OneView final : public Recipe {
+class SameViews final : public Recipe {
  public:
-  OneView(const View& view, std::uint32_t channels)
-      : Recipe("view", "The same view of every image"), view_(view), channels_(channels) {}
-  Shape shape(Shape) const override { return {view_.window.height, view_.window.width, channels_}; }
+  SameViews(std::span<const View> views, std::uint32_t channels)
+      : Recipe("view", "The same views of every image"),
+        view_(views.front()),
+        channels_(channels),
+        then_(views.size() == 1 ? nullptr
+                                : std::make_unique<SameViews>(views.subspan(1), channels)) {}
+  Shape shape(Shape) const override {
+    const Rect& last = final_window();
+    return {last.height, last.width, channels_};
+  }
+  const Recipe* then() const override { return then_.get(); }
   View view(Shape, const SampleRandom&) const override { return view_; }
   bool makes_grey() const override { return channels_ == 1; }
 
  private:
+  const Rect& final_window() const { return then_ ? then_->final_window() : view_.window; }
+
   View view_;
   std::uint32_t channels_;
+  std::unique_ptr<const SameViews> then_;
 };
 
 }  // namespace
 
-void render_view(const Dataset& dataset, std::uint64_t index, const View& view,
-                 std::uint32_t channels, Buffer& pixels) {
-  const OneView recipe(view, channels);
+void render_views(const Dataset& dataset, std::uint64_t index, std::span<const View> views,
+                  std::uint32_t channels, Buffer& pixels) {
+  if (views.empty()) throw Error("there is no view");
+  const SameViews recipe(views, channels);
   const auto picks = listed({index}, dataset.size());
   LoaderOptions options;
   options.threads = 0;

@@ -153,7 +153,7 @@ void check_drawn(const LoaderSettings& settings, Spelling by) {
 }
 
 void check_device_decodes(const Recipe& recipe, Spelling by) {
-  if (recipe.operations().empty() && recipe.mixers().empty()) return;
+  if (!works_on_pixels(recipe)) return;
   const LoaderSettings settings;
   throw Error(join("recipe ", recipe.name(),
                    " works on pixels, so the loader's threads must decode: ",

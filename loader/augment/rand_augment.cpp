@@ -106,7 +106,7 @@ void change_image(Change change, Strength strength, Canvas image, std::span<std:
     case Change::translate_y:
       return warp(image, {1, 0, 0, 0, 1, -pixels}, scratch);
     case Change::rotate:
-      return warp(image, rotation(image.shape, size), scratch);
+      return warp(image, rotation(size, centre_of(image.shape)), scratch);
     case Change::brightness:
       return adjust_brightness(image, factor);
     case Change::colour:

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "loader/augment/colour.h"
 #include "loader/recipes/part.h"
 
 namespace feedrate::loader {
@@ -9,8 +10,6 @@ namespace feedrate::loader {
 namespace {
 
 constexpr int tries = 10;
-
-using Colour = std::array<std::uint8_t, 3>;
 
 /// torchvision's RandomErasing: a rectangle of one colour, of which a grey image takes the first value.
 class RandomErasing final : public Operation {
@@ -60,18 +59,10 @@ constexpr Parameter random_erasing_parameters[] = {
     {"share", Parameter::Type::number, 0, 1, {0.5}},
     {"scale", Parameter::Type::range, 1e-6, 1, {0.02, 0.33}},
     {"ratio", Parameter::Type::range, 0.01, 100, {0.3, 3.3}},
-    {"value", Parameter::Type::whole, 0, 255, {0}},
-    {"green", Parameter::Type::whole, 0, 255, {0}},  // of all three only where one is given
-    {"blue", Parameter::Type::whole, 0, 255, {0}},
+    colour_value,
+    colour_green,
+    colour_blue,
 };
-
-/// A grey, unless green or blue is given: then the value is red, and each that is missing as the value.
-Colour colour_of(const ParameterValues& values) {
-  const auto given = [&](const char* name) {
-    return static_cast<std::uint8_t>(values.whole(values.is_given(name) ? name : "value"));
-  };
-  return {given("value"), given("green"), given("blue")};
-}
 
 const PartKind random_erasing_row("random-erasing",
                                   "A rectangle of one colour, in this share of the images",

@@ -56,6 +56,7 @@ class RandomResizedCrop final : public ViewStep {
     return sides_.height == sides_.width ? join("imagenet-eval:size=", sides_.height)
                                          : join("resize:", text_of(sides_), "+rgb");
   }
+  bool begins_evaluation() const override { return true; }
 
  private:
   Sides sides_;
@@ -110,8 +111,9 @@ class CenterCrop final : public ViewStep {
   void change(View& view, Shape, Draws&) const override {
     const auto [height, width] = sides_;
     Rect& window = view.window;
-    window = {window.y + central(window.height, height), window.x + central(window.width, width),
-              height, width};
+    const std::uint32_t left = central(window.width, width);
+    const std::uint32_t x = view.mirrored ? window.width - width - left : left;
+    window = {window.y + central(window.height, height), window.x + x, height, width};
   }
   std::string evaluation() const override { return join("center-crop:", text_of(sides_)); }
 

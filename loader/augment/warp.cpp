@@ -36,51 +36,117 @@ void walk(const Walk& from, std::int64_t count, std::int64_t width, const std::u
   }
 }
 
-void fill_row(Walk from, formats::Shape shape, const std::uint8_t* pixels, std::uint8_t* to) {
+using Fill = std::array<std::uint8_t, 3>;
+
+std::uint8_t* filled(std::uint8_t* to, std::int64_t count, std::size_t channels, const Fill& fill) {
+  for (std::int64_t i = 0; i < count; ++i) to = std::copy_n(fill.data(), channels, to);
+  return to;
+}
+
+// Calls `take(begin, end, to)` for those pixels of a row of the result that come from inside, by
+// `inside(i)`: a line meets a rectangle in one piece. The others are filled.
+template <class Inside, class Take>
+void fill_row(formats::Shape shape, const Fill& fill, std::uint8_t* to, Inside inside, Take take) {
+  const std::int64_t width = shape.width;
+  std::int64_t begin = 0, end = width;
+  while (begin < width && !inside(begin)) ++begin;
+  while (end > begin && !inside(end - 1)) --end;
+  to = filled(to, begin, shape.channels, fill);
+  if (begin < end) take(begin, end, to);
+  filled(to + static_cast<std::size_t>(end - begin) * shape.channels, width - end, shape.channels,
+         fill);
+}
+
+void take_nearest(Walk from, formats::Shape shape, const std::uint8_t* pixels, std::uint8_t* to,
+                  const Fill& fill) {
   const std::int64_t height = shape.height, width = shape.width;
   const std::size_t channels = shape.channels;
   const auto inside = [&](std::int64_t i) {
     const std::int64_t column = from.column(i), row = from.row(i);
     return column >= 0 && column < width && row >= 0 && row < height;
   };
-  // A line meets a rectangle in one piece.
-  std::int64_t begin = 0, end = width;
-  while (begin < width && !inside(begin)) ++begin;
-  while (end > begin && !inside(end - 1)) --end;
-  const auto bytes = [&](std::int64_t count) { return static_cast<std::size_t>(count) * channels; };
-  std::fill_n(to, bytes(begin), std::uint8_t{0});
-  std::fill_n(to + bytes(end), bytes(width - end), std::uint8_t{0});
-  if (begin == end) return;
-  to += bytes(begin);
-  from.x += begin * from.x_step;
-  from.y += begin * from.y_step;
-  if (from.x_step == 65536 && from.y_step == 0) {  // the row as it is, moved
-    std::copy_n(pixels + bytes(from.row(0) * width + from.column(0)), bytes(end - begin), to);
-  } else if (channels == 3) {
-    walk<3>(from, end - begin, width, pixels, to);
-  } else {
-    walk<1>(from, end - begin, width, pixels, to);
-  }
+  fill_row(shape, fill, to, inside, [&](std::int64_t begin, std::int64_t end, std::uint8_t* at) {
+    Walk there = from;
+    there.x += begin * from.x_step;
+    there.y += begin * from.y_step;
+    if (there.x_step == 65536 && there.y_step == 0) {  // the row as it is, moved
+      std::copy_n(
+          pixels + static_cast<std::size_t>(there.row(0) * width + there.column(0)) * channels,
+          static_cast<std::size_t>(end - begin) * channels, at);
+    } else if (channels == 3) {
+      walk<3>(there, end - begin, width, pixels, at);
+    } else {
+      walk<1>(there, end - begin, width, pixels, at);
+    }
+  });
+}
+
+template <std::size_t Channels>
+void take_bilinear(const Affine& from, std::size_t y, formats::Shape shape,
+                   const std::uint8_t* pixels, std::uint8_t* to, const Fill& fill) {
+  const double height = shape.height, width = shape.width, down = static_cast<double>(y) + 0.5;
+  const auto place = [&](std::int64_t i) {
+    const double across = static_cast<double>(i) + 0.5;
+    return Point{from[0] * across + from[1] * down + from[2],
+                 from[3] * across + from[4] * down + from[5]};
+  };
+  const auto inside = [&](std::int64_t i) {
+    const auto [at_x, at_y] = place(i);
+    return at_x >= 0 && at_x < width && at_y >= 0 && at_y < height;
+  };
+  const std::int64_t last_x = shape.width - 1, last_y = shape.height - 1;
+  fill_row(shape, fill, to, inside, [&](std::int64_t begin, std::int64_t end, std::uint8_t* at) {
+    for (std::int64_t i = begin; i < end; ++i, at += Channels) {
+      const auto [at_x, at_y] = place(i);
+      const double left = at_x - 0.5, top = at_y - 0.5;
+      const std::int64_t column = static_cast<std::int64_t>(left) - (left < 0 ? 1 : 0);
+      const std::int64_t row = static_cast<std::int64_t>(top) - (top < 0 ? 1 : 0);
+      const double across = left - static_cast<double>(column),
+                   along = top - static_cast<double>(row);
+      const auto first = static_cast<std::size_t>(std::max<std::int64_t>(column, 0)) * Channels;
+      const auto second = static_cast<std::size_t>(std::min(column + 1, last_x)) * Channels;
+      const auto line = [&](std::int64_t of) {
+        return pixels + static_cast<std::size_t>(of) * shape.width * Channels;
+      };
+      const std::uint8_t* const upper = line(std::max<std::int64_t>(row, 0));
+      const std::uint8_t* const lower = line(std::min(row + 1, last_y));
+      for (std::size_t c = 0; c < Channels; ++c) {
+        const auto mixed = [&](const std::uint8_t* of) {
+          const double a = of[first + c], b = of[second + c];
+          return a + (b - a) * across;
+        };
+        const double above = mixed(upper), below = mixed(lower);
+        at[c] = static_cast<std::uint8_t>(above + (below - above) * along);
+      }
+    }
+  });
 }
 
 }  // namespace
 
-void warp(Canvas image, const Affine& from, std::span<std::uint8_t> scratch) {
+void warp(Canvas image, const Affine& from, std::span<std::uint8_t> scratch, Taking taking) {
   const formats::Shape shape = image.shape;
   std::copy_n(image.pixels, shape.bytes(), scratch.data());
+  const auto line = [&](std::size_t y) { return image.pixels + y * shape.width * shape.channels; };
+  if (taking.nearness == Nearness::bilinear) {
+    const auto take = shape.channels == 3 ? take_bilinear<3> : take_bilinear<1>;
+    for (std::size_t y = 0; y < shape.height; ++y)
+      take(from, y, shape, scratch.data(), line(y), taking.fill);
+    return;
+  }
   Walk row{fixed(from[2] + from[0] * 0.5 + from[1] * 0.5),
            fixed(from[5] + from[3] * 0.5 + from[4] * 0.5), fixed(from[0]), fixed(from[3])};
   const std::int64_t x_down = fixed(from[1]), y_down = fixed(from[4]);
   for (std::size_t y = 0; y < shape.height; ++y, row.x += x_down, row.y += y_down)
-    fill_row(row, shape, scratch.data(), image.pixels + y * shape.width * shape.channels);
+    take_nearest(row, shape, scratch.data(), line(y), taking.fill);
 }
 
-Affine rotation(formats::Shape shape, double degrees) {
+Affine rotation(double degrees, Point centre) {
   const double turned = degrees - 360.0 * std::floor(degrees / 360.0);
   if (turned == 0) return {1, 0, 0, 0, 1, 0};
   const double angle = -turned * std::numbers::pi / 180.0;
   const double cosine = to_15_digits(std::cos(angle)), sine = to_15_digits(std::sin(angle));
-  const double x = shape.width / 2.0, y = shape.height / 2.0;
+  const auto [x, y] = centre;
   const double minus_sine = to_15_digits(-std::sin(angle));
   return {cosine,     sine,   cosine * -x + sine * -y + x,
           minus_sine, cosine, minus_sine * -x + cosine * -y + y};

@@ -40,7 +40,7 @@ const Recipe& fitting(const Recipe& recipe, const LoaderOptions::Pixels& pixels)
   if (pixels.wanted_layout() == PixelLayout::planar) {
     throw Error("loader: JPEGs that stay packed become pixels with channels last, not planes");
   }
-  if (recipe.operations().empty() && recipe.mixers().empty()) return recipe;
+  if (!works_on_pixels(recipe)) return recipe;
   throw Error(join("recipe ", recipe.name(), ": its operations need pixels, but JPEGs are to stay ",
                    "packed; let the loader decode them"));
 }

@@ -34,10 +34,6 @@ void prefetch(Bytes bytes) {
   for (std::size_t i = 0; i < end; i += cache_line) __builtin_prefetch(bytes.data() + i);
 }
 
-std::string size_text(Shape shape) {
-  return join(shape.height, " x ", shape.width, " x ", shape.channels);
-}
-
 }  // namespace
 
 Filler::Filler(const Job& job, std::uint32_t chunk_length, TraceLane* lane)
@@ -46,7 +42,8 @@ Filler::Filler(const Job& job, std::uint32_t chunk_length, TraceLane* lane)
       order_(job),
       items_(chunk_length),
       indices_(chunk_length),
-      operations_(job.recipe.operations()),
+      maker_(job.recipe, job.shape),
+      works_on_pixels_(works_on_pixels(job.recipe)),
       to_values_(holds_pixels() ? nullptr
                                 : value_maker(job.shape.channels, job.pixels.type,
                                               job.pixels.wanted_layout())) {}
@@ -76,7 +73,7 @@ void Filler::fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::a
     clock.add_to(counters_.read_ns);
     const bool all_seated = decode_chunk(chunk, seats.pixels, stop);
     clock.add_to(counters_.decode_ns);
-    if (!all_seated || !operations_.empty()) {
+    if (!all_seated || works_on_pixels_) {
       augment_chunk(chunk, seats.pixels, stop);
       clock.add_to(counters_.augment_ns);
     }
@@ -203,7 +200,7 @@ void Filler::decode_item(Item& item, const SampleRandom& random, MutableBytes se
   const Sample& sample = item.sample;
   item.random = random;
   item.view = job_.recipe.view(sample.shape, random);
-  check_item_view(item);
+  maker_.check(item.view, sample.shape);
   if (job_.pixels.type == PixelType::packed) {
     item.seated = seat_packed(sample, item.view, job_.shape, seat);
     if (item.seated) return;
@@ -252,22 +249,8 @@ void Filler::augment_item(Item& item, MutableBytes seat) {
   if (job_.pixels.type == PixelType::packed && item.seated) return;
   if (!holds_pixels()) return make_values(item, seat);
   const MutableBytes image = values_in(seat);
-  if (!item.seated) {
-    renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, image,
-                     item.shrunk);
-  }
-  operate(item, image);
-}
-
-void Filler::operate(const Item& item, MutableBytes image) {
-  const Canvas canvas{reinterpret_cast<std::uint8_t*>(image.data()), job_.shape};
-  std::uint32_t part = 0;
-  for (const auto& operation : operations_) {
-    Draws draws(item.random, ++part * draws_of_a_part);
-    const MutableBytes scratch = grown(scratch_, operation->scratch_bytes(job_.shape));
-    operation->apply(canvas, draws,
-                     {reinterpret_cast<std::uint8_t*>(scratch.data()), scratch.size()});
-  }
+  if (item.seated) return maker_.operate(item.random, image);
+  maker_.make({item.view, item.sample.shape, item.part, item.shrunk}, item.random, image);
 }
 
 MutableBytes Filler::values_in(MutableBytes seat) const {
@@ -279,20 +262,20 @@ MutableBytes Filler::values_in(MutableBytes seat) const {
 void Filler::make_values(Item& item, MutableBytes seat) {
   const std::uint32_t channels = job_.shape.channels;
   const std::byte* pixels = item.part.first;
-  if (!operations_.empty() || !shows_whole(item) ||
+  if (works_on_pixels_ || !shows_whole(item) ||
       item.part.stride != std::size_t{job_.shape.width} * channels) {
     const MutableBytes image = grown(pixels_, job_.shape.bytes());
-    renderer_.render(item.view, item.sample.shape, item.part, channels, image, item.shrunk);
-    operate(item, image);
+    maker_.make({item.view, item.sample.shape, item.part, item.shrunk}, item.random, image);
     pixels = image.data();
   }
   to_values_(pixels, std::size_t{job_.shape.height} * job_.shape.width,
              {job_.pixels.scales, job_.pixels.deviations}, seat.data());
 }
 
-// Whether decoding alone gives the image of the batch.
+// Whether decoding alone gives what the operations of a single pass work on.
 bool Filler::shows_whole(const Item& item) const {
-  return item.sample.shape == job_.shape && shows_all(item.view, item.sample.shape);
+  return job_.recipe.then() == nullptr && item.sample.shape == job_.shape &&
+         shows_all(item.view, item.sample.shape);
 }
 
 std::optional<std::string> Filler::changed_file() const {
@@ -336,22 +319,9 @@ void Filler::check_sample(const Sample& sample) const {
       label_problem(sample.label, job_.dataset.info().classes, !sample.labels.empty());
   if (!problem.empty()) throw Error(problem);
   if (!sample.shape.plausible()) {
-    throw Error(join("an image of ", size_text(sample.shape),
-                     " pixels is not plausible; is the entry damaged?"));
+    throw Error(join("an image of ", sample.shape.height, " x ", sample.shape.width, " x ",
+                     sample.shape.channels, " pixels is not plausible; is the entry damaged?"));
   }
-}
-
-void Filler::check_item_view(const Item& item) const {
-  const Shape stored = item.sample.shape;
-  const bool fits = stored.channels == 1 || job_.recipe.makes_grey();
-  const Shape given{item.view.window.height, item.view.window.width,
-                    fits ? job_.shape.channels : stored.channels};
-  if (given != job_.shape) {
-    throw Error(join("expected ", size_text(job_.shape), " pixels as in the first image, found ",
-                     size_text(given), "; recipe ", job_.recipe.name(), " needs images of one size",
-                     given.channels != job_.shape.channels ? ", or its part rgb or grey" : ""));
-  }
-  check_view(item.view, stored);
 }
 
 // What is known of the current item. Called outside of any stage, so it must not throw.

@@ -12,6 +12,7 @@
 #include "loader/engine/batch_plan.h"
 #include "loader/engine/chunk_order.h"
 #include "loader/engine/counters.h"
+#include "loader/engine/image_maker.h"
 #include "loader/engine/pixel_values.h"
 #include "loader/engine/slot_ring.h"
 #include "loader/engine/trace.h"
@@ -87,7 +88,6 @@ class alignas(64) Filler {
   void decode_item(Item& item, const SampleRandom& random, formats::MutableBytes seat);
   void augment_item(Item& item, formats::MutableBytes seat);
   void make_values(Item& item, formats::MutableBytes seat);
-  void operate(const Item& item, formats::MutableBytes image);
   std::uint32_t shrink_of(const Item& item) const;
   bool shows_whole(const Item& item) const;
   // Whether seats hold pixels as they are rendered: of one channel, planes are no other order.
@@ -99,7 +99,6 @@ class alignas(64) Filler {
   // Where in its seat an image's values go.
   formats::MutableBytes values_in(formats::MutableBytes seat) const;
   void check_sample(const formats::Sample& sample) const;
-  void check_item_view(const Item& item) const;
   std::string reason(const std::exception& error) const;
   std::exception_ptr sample_error(const std::string& problem, bool damaged) const;
 
@@ -108,11 +107,11 @@ class alignas(64) Filler {
   ChunkOrder order_;
   std::vector<Item> items_;             // of the chunk
   std::vector<std::uint64_t> indices_;  // of their samples
-  std::span<const std::unique_ptr<const Operation>> operations_;
-  formats::Buffer scratch_;    // of an operation, or of the mix of a batch
+  ImageMaker maker_;
+  bool works_on_pixels_;
+  formats::Buffer scratch_;    // of the mix of a batch
   std::uint32_t current_ = 0;  // the item being processed
   std::vector<Fault> faults_;  // of the chunk
-  Renderer renderer_;
   PixelsToValues to_values_;   // when seats hold numbers or planes
   formats::Buffer pixels_;     // of one image, before they become these
   formats::JpegCounts parts_;  // of the chunk

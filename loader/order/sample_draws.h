@@ -14,6 +14,12 @@ class SampleRandom {
   constexpr std::uint64_t bits(std::uint32_t draw) const {
     return formats::random_bits(key_, draw);
   }
+  /// Other draws of the same sample, for what a recipe does in its stage `stage`; 0: these.
+  constexpr SampleRandom of_stage(std::uint32_t stage) const {
+    SampleRandom other = *this;
+    if (stage != 0) other.key_ = formats::mix64(key_ + stage);
+    return other;
+  }
 
  private:
   std::uint64_t key_;

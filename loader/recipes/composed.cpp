@@ -13,21 +13,27 @@ constexpr std::uint32_t draws_of_a_step = 256;
 
 class Composed final : public Recipe {
  public:
-  Composed(std::string_view name, Composition composition)
-      : Recipe(name, "Composed of the parts in its name"), base_(composition.base) {
-    for (Part& part : composition.parts) {
-      if (part.operation) operations_.push_back(std::move(part.operation));
+  /// One pass; the first has the base, and the evaluation and the mixers of all.
+  Composed(std::string_view name, const Recipe* base, std::vector<Part> parts,
+           std::unique_ptr<Composed> then)
+      : Recipe(name, "Composed of the parts in its name"), base_(base), then_(std::move(then)) {
+    for (Part& part : parts) {
+      if (part.operation) {
+        evaluate(part.operation->evaluation(), false);
+        operations_.push_back(std::move(part.operation));
+      }
       if (part.mixer) mixers_.push_back(std::move(part.mixer));
       if (!part.step) continue;
-      const std::string text = part.step->evaluation();
-      if (!text.empty()) evaluation_ += join(evaluation_.empty() ? "" : "+", text);
+      evaluate(part.step->evaluation(), part.step->begins_evaluation());
       steps_.push_back(std::move(part.step));
     }
+    if (!then_) return;
+    evaluate(then_->evaluation_, then_->evaluates_alone_);
+    mixers_ = std::move(then_->mixers_);
   }
 
   Shape shape(Shape stored) const override {
-    Shape shape = base_ == nullptr ? stored : base_->shape(stored);
-    for (const auto& step : steps_) shape = step->shape(shape);
+    const Shape shape = made(stored);
     if (!shape.plausible()) {
       throw Error(join("recipe ", name(),
                        stored.plausible() ? join(": images of ", shape.height, " x ", shape.width,
@@ -38,6 +44,10 @@ class Composed final : public Recipe {
       static_cast<void>(view(stored, SampleRandom(0, 0, 0)));  // refuses what does not fit
     return shape;
   }
+
+  const Recipe* then() const override { return then_.get(); }
+
+  std::uint32_t channels(Shape stored) const override { return seen(stored).channels; }
 
   View view(Shape stored, const SampleRandom& random) const override {
     View view = base_ == nullptr ? whole_view(stored) : base_->view(stored, random);
@@ -58,7 +68,8 @@ class Composed final : public Recipe {
   }
   std::span<const std::unique_ptr<const Mixer>> mixers() const override { return mixers_; }
   const Recipe& evaluation() const override {
-    if (base_ == nullptr) return recipe(evaluation_.empty() ? "none" : evaluation_);
+    if (base_ == nullptr || evaluates_alone_)
+      return recipe(evaluation_.empty() ? "none" : evaluation_);
     const std::string_view base = base_->evaluation().name();
     // A step may be evaluated by a whole recipe, which stands behind nothing.
     if (base == "none" && !evaluation_.empty()) return recipe(evaluation_);
@@ -66,11 +77,35 @@ class Composed final : public Recipe {
   }
 
  private:
+  void evaluate(const std::string& text, bool alone) {
+    if (alone) evaluation_.clear();
+    evaluates_alone_ = evaluates_alone_ || alone;
+    if (!text.empty()) evaluation_ += join(evaluation_.empty() ? "" : "+", text);
+  }
+
+  // What the view makes.
+  Shape seen(Shape stored) const {
+    Shape shape = base_ == nullptr ? stored : base_->shape(stored);
+    for (const auto& step : steps_) shape = step->shape(shape);
+    return shape;
+  }
+
+  // What all passes from this one on make; not plausible where nothing states a size.
+  Shape made(Shape stored) const {
+    Shape shape = seen(stored);
+    for (const auto& operation : operations_) shape = operation->shape(shape);
+    if (!then_) return shape;
+    if (shape.plausible()) static_cast<void>(then_->view(shape, SampleRandom(0, 0, 0)));
+    return then_->made(shape);
+  }
+
   const Recipe* base_;
   std::vector<std::unique_ptr<const ViewStep>> steps_;
   std::vector<std::unique_ptr<const Operation>> operations_;
   std::vector<std::unique_ptr<const Mixer>> mixers_;
-  std::string evaluation_;  // of the steps
+  std::unique_ptr<Composed> then_;
+  std::string evaluation_;  // of the parts
+  bool evaluates_alone_ = false;
 };
 
 const PartKind* find_part(std::string_view name) {
@@ -97,14 +132,19 @@ Composition read_composition(std::string_view text, const Recipe& (*base)(std::s
     const PartKind* const kind = find_part(name);
     if (kind != nullptr) {
       const bool resizes = kind->stage() == PartStage::resize;
-      if (kind->stage() < stage || (resizes && resized)) {
-        throw Error(
-            join("recipe '", text, "': ", name, " cannot stand behind ", before,
-                 "; the order is resize, crop, flip, rgb or grey, colours, mixes of batches"));
+      if (stage == PartStage::batch && kind->stage() != stage) {
+        throw Error(join("recipe '", text, "': ", name, " cannot stand behind ", before,
+                         ", which mixes whole batches"));
+      }
+      // A crop of what was mirrored is part of the same view.
+      const bool crops = kind->stage() == PartStage::crop && stage == PartStage::flip;
+      if ((kind->stage() < stage && !crops) || (resizes && resized)) {
+        made.passes.emplace_back();
+        resized = false;
       }
       const ParameterValues values(name, kind->parameters(),
                                    word.substr(std::min(word.size(), name.size() + 1)));
-      made.parts.push_back(kind->make(values));
+      made.passes.back().push_back(kind->make(values));
       made.name +=
           join(made.name.empty() ? "" : "+", name, values.text().empty() ? "" : ":", values.text());
       stage = kind->stage();
@@ -123,7 +163,12 @@ Composition read_composition(std::string_view text, const Recipe& (*base)(std::s
 }
 
 std::unique_ptr<const Recipe> compose(std::string_view name, Composition composition) {
-  return std::make_unique<Composed>(name, std::move(composition));
+  std::unique_ptr<Composed> made;
+  for (std::size_t pass = composition.passes.size(); pass-- > 0;) {
+    made = std::make_unique<Composed>(name, pass == 0 ? composition.base : nullptr,
+                                      std::move(composition.passes[pass]), std::move(made));
+  }
+  return made;
 }
 
 }  // namespace feedrate::loader

@@ -8,7 +8,8 @@
 
 namespace feedrate::loader {
 
-/// Where a part may stand, lowest first: each needs what those before it made.
+/// In the order in which one pass over an image does them. A part of an earlier stage than the one
+/// before it begins another pass, over the image made so far. Nothing stands behind a mix of batches.
 enum class PartStage : std::uint8_t { resize, crop, flip, channels, pixels, batch };
 
 /// A step of a view. Stateless; any thread.
@@ -23,6 +24,8 @@ class ViewStep {
   virtual bool makes_grey() const { return false; }
   /// The recipe's part that evaluation has instead, as text; "": none.
   virtual std::string evaluation() const { return ""; }
+  /// Whether evaluation leaves out what came before: this chooses what is seen at all.
+  virtual bool begins_evaluation() const { return false; }
 };
 
 /// One of the three.

@@ -70,6 +70,9 @@ TEST(UnitAllocations, steady_state_of_every_recipe_allocates_nothing) {
   all.push_back(
       &recipe("flip+color-jitter:brightness=1:contrast=1:saturation=1:hue=0.5+rand-augment"
               "+random-erasing:share=1+mixup+cutmix"));
+  all.push_back(
+      &recipe("rotate:interpolation=bilinear+random-resized-crop:size=64+vertical-flip+flip+rotate"
+              "+center-crop:size=48"));
   for (const Recipe* recipe : all) {
     const bool takes_grey_only = recipe->name() == "mnist";
     const bool scales = !takes_grey_only && recipe->shape({300, 300, 3}).width != 300;

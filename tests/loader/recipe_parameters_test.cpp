@@ -47,8 +47,9 @@ TEST(UnitParameters, usual_values_change_nothing) {
 
 TEST(UnitParameters, every_default_is_a_value_that_may_be_given) {
   const auto check = [](const Kind& kind, std::span<const Parameter> parameters) {
-    for (const auto& [name, type, low, high, by_default] : parameters) {
+    for (const auto& [name, type, low, high, by_default, words] : parameters) {
       SCOPED_TRACE(join(kind.name(), ", ", name));
+      EXPECT_EQ(type == Parameter::Type::word, !words.empty());
       EXPECT_LE(low, by_default.from);
       EXPECT_LE(by_default.from, by_default.to);
       EXPECT_LE(by_default.to, high);

@@ -44,7 +44,7 @@ class HostileErrors(unittest.TestCase):
             ({"recipe": "imagenet-train:siez=160"}, "did you mean size"),
             ({"recipe": "imagenet-train:size=0"}, "whole number from 1 to 4096, found '0'"),
             ({"recipe": "flip+color-jiter"}, "did you mean color-jitter"),
-            ({"recipe": "color-jitter+flip"}, "flip cannot stand behind color-jitter"),
+            ({"recipe": "mixup+flip"}, "flip cannot stand behind mixup"),
             ({"order": [0, 600]}, "order: at place 1: expected a whole number from 0 to 599, found 600"),
             ({"order": [5, -1]}, "order: at place 1: .* from 0 to 599, found -1"),
             ({"order": [2**70]}, "order: at place 0: .* found 1180591620717411303424"),

@@ -66,3 +66,31 @@ class InteropLikeTransforms(unittest.TestCase):
             self.expect_close_draws(made.Resize([39, 50]), made.RandomCrop((32, 40)))
             self.expect_close_draws(made.Resize((24, 20)), made.RandomHorizontalFlip(1.0))
         self.assertEqual(next(iter(like(self.loader(v1.RandomResizedCrop((20, 31))))))[0].shape, (5, 3, 20, 31))
+
+    def test_flips_and_turns(self):
+        for made in v1, v2:
+            self.expect_same(v1.CenterCrop((32, 40)), made.RandomVerticalFlip(1.0))
+            self.expect_same(made.RandomVerticalFlip(1.0), made.RandomHorizontalFlip(1.0), made.CenterCrop(32))
+            for how in "nearest", "bilinear":
+                for fill in 0, (10, 200, 90), 77:
+                    turn = {"interpolation": made.InterpolationMode(how), "fill": fill}
+                    for degrees in 0, 10, -33.3, 44, 90, 180, 270, 301.7, 400:
+                        fixed = (degrees, degrees)
+                        self.expect_same(made.CenterCrop(36), made.RandomRotation(fixed, **turn))
+                        self.expect_same(made.CenterCrop((31, 40)), made.RandomRotation(fixed, center=(9, 4.5), **turn))
+
+    def test_turns_come_before_and_behind_crops(self):
+        turn = v1.RandomRotation((20, 20), interpolation=v1.InterpolationMode.BILINEAR, fill=(4, 5, 6))
+        self.expect_same(turn, v1.CenterCrop(32))
+        self.expect_same(turn, v1.Resize((33, 44)), levels=1)
+        self.expect_same(v1.CenterCrop((40, 38)), turn, v1.CenterCrop(21), turn, v1.RandomHorizontalFlip(1.0), levels=0)
+        self.expect_same(v1.CenterCrop(39), v1.Resize((50, 20)), v1.CenterCrop(20), levels=1)
+        self.expect_same(v1.CenterCrop(39), turn, v1.Grayscale())
+        self.expect_close_draws(turn, v1.RandomResizedCrop(24), v1.RandomHorizontalFlip())
+        self.expect_close_draws(v1.RandomResizedCrop(36), turn, v1.RandomHorizontalFlip(), v1.CenterCrop(20))
+
+    def test_the_best_known_augmentation_of_kaggle(self):
+        found = next(iter(like(self.loader(
+            v1.RandomResizedCrop(size=40, scale=(0.8, 1.0)), v1.RandomRotation(15), v1.ColorJitter(), v1.RandomHorizontalFlip(),
+            v1.CenterCrop(size=32)))))[0]
+        self.assertEqual(found.shape, (5, 3, 32, 32))

@@ -1,10 +1,12 @@
 // feedrate._native.Dataset: samples by index, decoded.
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "formats/containers/braces.h"
@@ -86,9 +88,11 @@ nb::tuple decoded(const OpenDataset& dataset, std::uint64_t index) {
 
 // Of a rectangle or a size.
 using Numbers = std::vector<std::int32_t>;
+// crop, size, window, whether left becomes right
+using GivenView = std::tuple<Numbers, Numbers, Numbers, bool>;
 
-loader::View view_of(const Numbers& crop, const Numbers& size, const Numbers& window,
-                     bool mirrored) {
+loader::View view_of(const GivenView& given) {
+  const auto& [crop, size, window, mirrored] = given;
   for (const Numbers* one : {&crop, &size, &window}) {
     if (one->size() != (one == &size ? 2U : 4U)) throw nb::value_error("a rectangle has 4 numbers");
     if (std::any_of(one->begin() + (one == &crop ? 2 : 0), one->end(),
@@ -109,20 +113,20 @@ loader::View view_of(const Numbers& crop, const Numbers& size, const Numbers& wi
           .mirrored = mirrored};
 }
 
-nb::object viewed(const OpenDataset& dataset, std::uint64_t index, const Numbers& crop,
-                  const Numbers& size, const Numbers& window, bool mirrored,
-                  std::uint32_t channels) {
-  const loader::View view = view_of(crop, size, window, mirrored);
+nb::object viewed(const OpenDataset& dataset, std::uint64_t index,
+                  const std::vector<GivenView>& given, std::uint32_t channels) {
+  std::vector<loader::View> views;
+  for (const GivenView& one : given) views.push_back(view_of(one));
   auto pixels = std::make_unique<Buffer>();
   {
     const OthersRun others_run;
-    loader::render_view(*dataset.data, index, view, channels, *pixels);
+    loader::render_views(*dataset.data, index, views, channels, *pixels);
   }
   std::byte* first = pixels->data();
   const nb::capsule owner(pixels.release(),
                           [](void* held) noexcept { delete static_cast<Buffer*>(held); });
-  return array(first, {view.window.height, view.window.width, channels}, nb::dtype<std::uint8_t>(),
-               owner);
+  const Rect& window = views.back().window;
+  return array(first, {window.height, window.width, channels}, nb::dtype<std::uint8_t>(), owner);
 }
 
 nb::tuple place(const OpenDataset& dataset, std::uint64_t index) {
@@ -140,13 +144,13 @@ void add_dataset(nb::module_& module) {
            nb::sig("def sample(self, index: int) -> tuple[object, int, str, "
                    "list[tuple[float, float, float, float]]]"),
            "(image, label, name, boxes)")
-      .def("view", &viewed, nb::arg("index"), nb::arg("crop"), nb::arg("size"), nb::arg("window"),
-           nb::arg("mirrored"), nb::arg("channels"),
-           nb::sig("def view(self, index: int, crop: tuple[int, int, int, int], size: tuple[int, "
-                   "int], window: tuple[int, int, int, int], mirrored: bool, channels: int) -> "
-                   "object"),
-           "The image as a loader would put it into a batch under that view; see "
-           "loader/pixels/view.h. (y, x, height, width), (height, width).")
+      .def(
+          "view", &viewed, nb::arg("index"), nb::arg("views"), nb::arg("channels"),
+          nb::sig("def view(self, index: int, views: Sequence[tuple[tuple[int, int, int, int], "
+                  "tuple[int, int], tuple[int, int, int, int], bool]], channels: int) -> object"),
+          "The image as a loader would put it into a batch under these views, each of what the one "
+          "before it made: (crop, size, window, mirrored); see loader/pixels/view.h. "
+          "(y, x, height, width), (height, width).")
       .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.members.empty(); })
       .def("place", &place, nb::arg("index"),
            nb::sig("def place(self, index: int) -> tuple[str, int]"), "(file, offset in bytes)");

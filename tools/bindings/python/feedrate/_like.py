@@ -14,7 +14,7 @@ from feedrate._like_data import found_in
 from feedrate._like_found import Found, Rows
 from feedrate._like_stand_ins import StandIns
 from feedrate._like_steps import Unlike, View
-from feedrate._like_transforms import Plan, plan_of
+from feedrate._like_transforms import Plan, passes_of, plan_of
 from feedrate._random_states import kept_random_states
 
 if TYPE_CHECKING:
@@ -220,20 +220,25 @@ def _distance(likeness: Likeness, index: int) -> torch.Tensor:
     plan = likeness.plan
     native: Any = likeness.found.source.dataset._native
     image = likeness.found.load(index)
-    width, height = image.size
-    views = image, View.whole(height, width)
+    ours_seen: list[View] = []
+    views = image, View.whole(image.size[1], image.size[0])
     done = 0
-    for step in plan.steps:
-        # A tensor is resized by other code than a picture.
-        while done < step.behind and step.compared:
-            views = plan.rest[done](views[0]), views[1]
-            done += 1
-        views = step.force(views)
+    for number, steps in enumerate(passes_of(plan.steps)):
+        if number != 0:
+            ours_seen.append(views[1])
+            views = views[0], View.whole(*views[1].window[2:])
+        for step in steps:
+            # A tensor is resized by other code than a picture.
+            while done < step.behind and step.compared:
+                views = plan.rest[done](views[0]), views[1]
+                done += 1
+            views = step.force(views)
+    ours_seen.append(views[1])
     theirs = views[0]
     for transform in plan.rest[done:]:
         theirs = transform(theirs)
     theirs = torch.as_tensor(theirs)
-    ours: Any = torch.from_dlpack(native.view(index, *views[1], int(theirs.shape[0]))).permute(2, 0, 1)
+    ours: Any = torch.from_dlpack(native.view(index, ours_seen, int(theirs.shape[0]))).permute(2, 0, 1)
     if plan.pixels == "u8":
         return (theirs.float() - ours.float()).abs()
     mean, deviation = (torch.tensor(one).view(-1, 1, 1) for one in (plan.mean, plan.deviation))

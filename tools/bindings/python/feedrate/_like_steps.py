@@ -35,6 +35,7 @@ class Step(NamedTuple):
     stage: int  # where a recipe has it
     force: Callable[[Views], Views]  # draws numbers as theirs does, and does it to both
     compared: bool = True  # False: `force` leaves it out, since it is of colours and to the bit Pillow's
+    is_turned: bool = False  # whether a flip before it gives the same as a flip behind it
     behind: int = 0  # how many of Plan.rest come before it: whether theirs gives it a picture or a tensor
 
 
@@ -42,7 +43,7 @@ class Unlike(Exception):
     """Why something has no counterpart here, as a sentence's end: 'GaussianBlur is no part of recipes'."""
 
 
-RESIZE, CROP, FLIP, CHANNELS, COLOURS, ERASING = range(6)
+RESIZE, CROP, FLIP, CHANNELS, VERTICAL, COLOURS, ERASING = range(7)
 
 
 def is_known(transform: Any) -> bool:
@@ -128,8 +129,7 @@ def _resize(transform: Any) -> Step:
     size = transform.size
     if getattr(transform, "max_size", None) is not None:
         raise Unlike("Resize has a max_size")
-    sides = size if isinstance(size, int) else tuple(map(int, size))
-    given = sides if isinstance(sides, int) or len(sides) != 1 else sides[0]
+    given = _sides(size)[0] if isinstance(size, int) or len(size) == 1 else _sides(size)
 
     def force(views: Views) -> Views:
         image, view = views
@@ -149,7 +149,7 @@ def _center_crop(transform: Any) -> Step:
         if sides[0] > height or sides[1] > width:
             raise Unlike(f"CenterCrop of {sides[0]} x {sides[1]} pads an image of {height} x {width}")
         y, x = (round((length - side) / 2.0) for length, side in zip((height, width), sides))
-        window = (view.window[0] + y, view.window[1] + x, *sides)
+        window = (view.window[0] + y, view.window[1] + (width - sides[1] - x if view.mirrored else x), *sides)
         return transform(image), view._replace(window=window)
 
     return Step(_recipes.center_crop(_given(sides)), CROP, force)
@@ -174,6 +174,7 @@ def _random_crop(transform: Any) -> Step:
         padded = functional.pad(image, [pad, pad, pad, pad], 0) if pad else image
         cut = functional.crop(padded, y, x, *sides)
         if pad == 0:
+            x = width - sides[1] - x if view.mirrored else x
             return cut, view._replace(window=(view.window[0] + y, view.window[1] + x, *sides))
         return cut, View((y - pad, x - pad, *sides), sides, (0, 0, *sides), view.mirrored)
 
@@ -201,6 +202,41 @@ def _flip(transform: Any) -> Step:
     return Step(_recipes.flip(share), FLIP, force)
 
 
+def _vertical_flip(transform: Any) -> Step:
+    return Step(_recipes.vertical_flip(float(transform.p)), VERTICAL, _left_out, compared=False)
+
+
+def _colour(transform: Any, fill: Any) -> int | tuple[int, int, int]:
+    """What pictures are filled with: numbers of 0 ... 255, cut to whole ones."""
+    if isinstance(fill, dict):
+        kinds = [key for key in fill if key is not None and getattr(key, "__name__", key) not in ("Image", "others")]
+        if kinds:
+            raise Unlike(f"{name_of(transform)} fills by the kind of what it is given")
+        fill = next(iter(fill.values()), 0)
+    values = [0] if fill is None else [fill] if isinstance(fill, (int, float)) else list(fill)
+    if len(values) not in (1, 3) or not all(0 <= one <= 255 for one in values):
+        raise Unlike(f"{name_of(transform)} fills with {fill!r}, which is no colour")
+    pixels = [int(one) for one in values]
+    return pixels[0] if len(set(pixels)) == 1 else (pixels[0], pixels[1], pixels[2])
+
+
+def _how(transform: Any) -> str:
+    how = transform.interpolation
+    value = getattr(how, "value", how)
+    return _PILLOWS.get(value, str(value)) if isinstance(value, int) else str(value)
+
+
+def _rotation(transform: Any) -> Step:
+    if transform.expand:
+        raise Unlike(f"{name_of(transform)} has expand=True, so that the sizes of images differ")
+    if _how(transform) not in ("nearest", "bilinear"):
+        raise Unlike(f"{name_of(transform)} turns by {_how(transform)} interpolation, not nearest or bilinear")
+    low, high = (float(one) for one in transform.degrees)
+    centre = None if transform.center is None else (float(transform.center[0]), float(transform.center[1]))
+    made = _recipes.rotate((low, high), _how(transform), _colour(transform, transform.fill), centre)
+    return Step(made, COLOURS, _left_out, compared=False)
+
+
 def _left_out(views: Views) -> Views:
     return views
 
@@ -217,7 +253,7 @@ def _color_jitter(transform: Any) -> Step:
     if hue is not None and float(hue[0]) != -by["hue"]:
         raise Unlike(f"ColorJitter's hue is from {hue[0]} to {hue[1]}, not from -x to x")
     given = {name: round(value, 12) for name, value in by.items()}
-    return Step(_recipes.color_jitter(**given), COLOURS, _left_out, compared=False)
+    return Step(_recipes.color_jitter(**given), COLOURS, _left_out, compared=False, is_turned=True)
 
 
 def _rand_augment(transform: Any) -> Step:
@@ -276,6 +312,8 @@ _STEPS: dict[str, Callable[[Any], Step]] = {
     "CenterCrop": _center_crop,
     "RandomCrop": _random_crop,
     "RandomHorizontalFlip": _flip,
+    "RandomVerticalFlip": _vertical_flip,
+    "RandomRotation": _rotation,
     "ColorJitter": _color_jitter,
     "RandAugment": _rand_augment,
     "Grayscale": _grey,

@@ -6,7 +6,7 @@ from typing import Any, Iterator, NamedTuple
 
 import torch
 
-from feedrate._like_steps import CHANNELS, FLIP, Step, Unlike, erasing, is_known, name_of, step_of
+from feedrate._like_steps import CHANNELS, CROP, FLIP, RESIZE, VERTICAL, Step, Unlike, erasing, is_known, name_of, step_of
 
 
 class Plan(NamedTuple):
@@ -41,10 +41,10 @@ def plan_of(transform: Any, channels: int | None) -> Plan:
         steps.append(step_of(one)._replace(behind=len(numbers.rest)))
     if not numbers.rest:
         raise Unlike("no ToTensor or PILToTensor makes tensors of the images")
-    has_channels = any(step.parts.startswith(("random-resized-crop", "rgb", "grey")) for step in steps)
-    if channels is not None and not has_channels:
-        steps.append(Step("rgb" if channels == 3 else "grey", CHANNELS, lambda views: views))
-    _order(steps)
+    steps = _ordered(steps)
+    first = next(passes_of(steps))
+    if channels is not None and not any(step.parts.startswith(("random-resized-crop", "rgb", "grey")) for step in first):
+        steps = _ordered([Step("rgb" if channels == 3 else "grey", CHANNELS, lambda views: views), *steps])
     return Plan(steps, numbers.pixels, numbers.mean, numbers.deviation, numbers.rest)
 
 
@@ -60,14 +60,54 @@ def is_sequence(transform: Any) -> bool:
     return type(transform).__name__ in ("Compose", "Sequential") and is_known(transform)
 
 
-def _order(steps: list[Step]) -> None:
-    """Puts changes of colours behind a flip, with which they commute."""
-    stages = [step.stage for step in steps]
-    if any(step.parts.startswith("rand-augment") and step.stage > min(stages[at:]) for at, step in enumerate(steps)):
-        raise Unlike("RandAugment comes before what changes the place of pixels")
-    if [stage for stage in stages if stage < FLIP] != sorted(stage for stage in stages if stage < FLIP):
-        raise Unlike("a crop comes before a resize")
-    steps.sort(key=lambda step: step.stage)
+def _ordered(steps: list[Step]) -> list[Step]:
+    """As their order is, but with flips as early as they may come: a flip is nothing more for what is decoded,
+    where a crop or a resize is next to it. The image stays the same, or as likely."""
+    made: list[Step] = []
+    for step in steps:
+        at = len(made)
+        while step.stage in (FLIP, VERTICAL) and at > 0 and made[at - 1].is_turned:
+            at -= 1
+        made.insert(at, step)
+    ordered: list[Step] = []
+    seen: list[Step] = []  # of the steps since the last change of pixels
+    for step in made:
+        if step.stage > VERTICAL:
+            ordered += _by_stage(seen)
+            seen = []
+            ordered.append(step)
+        else:
+            seen.append(step)
+    return ordered + _by_stage(seen)
+
+
+def _by_stage(steps: list[Step]) -> list[Step]:
+    """Flips and channels behind the crops and resizes."""
+    made: list[Step] = []
+    for step in reversed(steps):
+        at = 0
+        while at < len(made) and _passes(step, made[at]):
+            at += 1
+        made.insert(at, step)
+    return made
+
+
+def _passes(step: Step, other: Step) -> bool:
+    """The centre of what is mirrored may be a pixel further."""
+    turns = step.stage in (FLIP, VERTICAL)
+    return step.stage >= FLIP and other.stage < step.stage and not (turns and other.parts.startswith("center-crop"))
+
+
+def passes_of(steps: list[Step]) -> Iterator[list[Step]]:
+    """The steps of each pass that the recipe makes over an image."""
+    some: list[Step] = []
+    for step in steps:
+        crops = bool(some) and (step.stage, some[-1].stage) == (CROP, FLIP)
+        if some and (step.stage < some[-1].stage and not crops or step.stage == some[-1].stage == RESIZE):
+            yield some
+            some = []
+        some.append(step)
+    yield some
 
 
 class _Numbers:

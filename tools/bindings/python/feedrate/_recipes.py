@@ -11,12 +11,13 @@ from feedrate import _native
 class Recipe(str):
     """What becomes of a stored image on its way into a batch, as `Loader` and the shell take it.
 
-    Parts are joined by `|`: first what is seen of an image, then its colours, then mixes of batches.
+    Parts are joined by `|`, in any order; mixes of batches come last. A crop, a resize and a flip that
+    stand together are done at once, with only the pixels that are seen.
 
         feedrate.random_resized_crop(160) | feedrate.flip() | feedrate.color_jitter(0.4, 0.4, 0.4, 0.1)
 
     It is a string, such as random-resized-crop:size=160+flip+color-jitter:brightness=0.4. All draws
-    are pure functions of (seed, epoch, index). Raises ValueError for parts in another order."""
+    are pure functions of (seed, epoch, index). Raises ValueError for parts behind a mix of batches."""
 
     __slots__ = ()
 
@@ -27,7 +28,7 @@ class Recipe(str):
         return _named(f"{other}+{self}")
 
 
-def recipe(name: str, **parameters: float | tuple[float, float]) -> Recipe:
+def recipe(name: str, **parameters: float | tuple[float, float] | str) -> Recipe:
     """A recipe with other numbers than usual.
 
         feedrate.recipe("imagenet-train", size=160, scale=(0.25, 1), ratio=(3/4, 4/3), flip=0)
@@ -83,6 +84,30 @@ def grey() -> Recipe:
     return recipe("grey")
 
 
+def vertical_flip(share: float = 0.5) -> Recipe:
+    """Top becomes bottom, in this share of the images."""
+    return recipe("vertical-flip", share=share)
+
+
+Colour = Union[int, tuple[int, int, int]]  # a grey, or red, green and blue; of 0 ... 255
+
+
+def rotate(
+    degrees: float | tuple[float, float] = 15,
+    interpolation: str = "nearest",
+    value: Colour = 0,
+    centre: tuple[float, float] | None = None,
+    share: float = 1,
+) -> Recipe:
+    """torchvision's RandomRotation: turned by -degrees to degrees, or from and to, about the centre or
+    (x, y); "nearest" or "bilinear" pixels, and `value` behind the edges. In this share of the images."""
+    limits = degrees if isinstance(degrees, (tuple, list)) else (-degrees, degrees)
+    place = {} if centre is None else {"x": centre[0], "y": centre[1]}
+    return recipe(
+        "rotate", degrees=limits, interpolation=interpolation, **place, share=share, **_colour(value)
+    )
+
+
 def color_jitter(
     brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
 ) -> Recipe:
@@ -103,14 +128,12 @@ def random_erasing(
     share: float = 0.5,
     scale: tuple[float, float] = (0.02, 0.33),
     ratio: tuple[float, float] = (0.3, 3.3),
-    value: int | tuple[int, int, int] = 0,
+    value: Colour = 0,
 ) -> Recipe:
     """torchvision's RandomErasing, in this share of the images: a rectangle of a random share of the
     area and a random ratio of height to width becomes `value`, a grey or a colour of 0 ... 255, before
     any mean is subtracted."""
-    red, *others = value if isinstance(value, tuple) else (value,)
-    colour = dict(zip(("green", "blue"), others))
-    return recipe("random-erasing", share=share, scale=scale, ratio=ratio, value=red, **colour)
+    return recipe("random-erasing", share=share, scale=scale, ratio=ratio, **_colour(value))
 
 
 def mixup(alpha: float = 1.0) -> Recipe:
@@ -126,6 +149,10 @@ def cutmix(alpha: float = 1.0) -> Recipe:
     return recipe("cutmix", alpha=alpha)
 
 
+def _colour(value: Colour) -> dict[str, int]:
+    return dict(zip(("value", "green", "blue"), value if isinstance(value, tuple) else (value,)))
+
+
 def _sides(size: Size) -> dict[str, int]:
     if not isinstance(size, (tuple, list)):
         return {"size": size}
@@ -138,7 +165,9 @@ def _named(text: str) -> Recipe:
     return Recipe(_native.recipe_name(text))
 
 
-def _parameter(name: str, value: float | tuple[float, float]) -> str:
+def _parameter(name: str, value: float | tuple[float, float] | str) -> str:
+    if isinstance(value, str) and value.isalpha():
+        return value
     if isinstance(value, (tuple, list)):
         return "-".join(_parameter(name, one) for one in value)
     try:

@@ -6,6 +6,7 @@
 
 #include "formats/base/error.h"
 #include "formats/codec.h"
+#include "formats/containers/mds/mds_image.h"
 #include "formats/containers/mds/mds_shard.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/late_bytes.h"
@@ -44,7 +45,7 @@ class PackedMdsStream final : public SampleStream {
     if (roles_.front().text_labels) find_classes();
     open_next();
     const std::vector<MdsColumn>& columns = shards_.front().columns;
-    if (columns[roles_.front().image].encoding == "pil") info_.codec = &raw_codec;
+    if (is_mds_pixels(columns[roles_.front().image].encoding)) info_.codec = &raw_codec;
   }
 
   const StreamInfo& info() const override { return info_; }
@@ -92,7 +93,7 @@ class PackedMdsStream final : public SampleStream {
     problem_.clear();
     forget_failed_late_bytes();
     try {
-      sample = samples_->read(number, classes_);
+      sample = samples_->read(number, classes_, image_);
       return true;
     } catch (const Error& error) {
       if (late_bytes_failed()) throw;
@@ -108,7 +109,7 @@ class PackedMdsStream final : public SampleStream {
   TextClasses classes_;          // where labels are text
   StreamInfo info_;
   std::size_t shard_ = 0;  // of the next
-  Buffer unpacked_;
+  Buffer unpacked_, image_;
   std::optional<MappedFile> file_;
   std::optional<MdsSamples> samples_;  // of the shard that is open
   std::uint64_t number_ = 0;           // of the next sample in it

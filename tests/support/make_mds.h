@@ -15,7 +15,7 @@ namespace feedrate::testing {
 using namespace formats;
 
 struct MdsRow {
-  std::string image;  // a JPEG
+  std::string image;  // as its column is encoded
   std::int64_t label = 0;
   std::string text = {};  // in place of the label
 };
@@ -25,7 +25,7 @@ enum class MdsLabels { numbers, texts };
 /// A shard of each list of rows, and index.json.
 inline void make_mds(const std::filesystem::path& directory,
                      const std::vector<std::vector<MdsRow>>& shards,
-                     MdsLabels labels = MdsLabels::numbers) {
+                     MdsLabels labels = MdsLabels::numbers, const std::string& images = "jpeg") {
   const bool texts = labels == MdsLabels::texts;
   std::filesystem::create_directories(directory);
   std::string facts;
@@ -49,7 +49,7 @@ inline void make_mds(const std::filesystem::path& directory,
     const std::string name = join("shard.0000", &rows - shards.data(), ".mds");
     std::ofstream(directory / name, std::ios::binary) << as_text(head);
     facts += join(facts.empty() ? "" : ",", R"({"format":"mds","version":2,"compression":null,)",
-                  R"("column_names":["image","label"],"column_encodings":["jpeg",")",
+                  R"("column_names":["image","label"],"column_encodings":[")", images, R"(",")",
                   texts ? "str" : "int", R"("],"column_sizes":[null,)", texts ? "null" : "8",
                   R"(],"samples":)", rows.size(), R"(,"raw_data":{"basename":")", name,
                   R"(","bytes":)", head.size(), "}}");

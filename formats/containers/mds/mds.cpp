@@ -54,9 +54,9 @@ class MdsDataset final : public Dataset {
     info_.classes = classes_.count();
   }
 
-  Sample read(std::uint64_t index, Scratch&) const override {
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
     return placed(index, [&](const MdsSamples& samples, std::uint64_t number) {
-      return samples.read(number, classes_);
+      return samples.read(number, classes_, scratch.bytes);
     });
   }
 

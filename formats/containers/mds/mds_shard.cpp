@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/containers/mds/mds_image.h"
 
 namespace feedrate::formats {
 namespace {
@@ -12,8 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t offset_bytes = sizeof(std::uint32_t);
 
-constexpr std::string_view image_encodings[] = {"jpeg", "png", "pil", "bytes"};
-constexpr std::string_view text_encoding = "str";
+constexpr std::string_view text_encoding = "str", digits_encoding = "str_int";
 struct Integer {
   std::string_view encoding;
   std::size_t bytes;
@@ -32,12 +33,9 @@ const Integer* integer_of(std::string_view encoding) {
   return found == std::end(integers) ? nullptr : found;
 }
 
-Fit as_mds_image(const MdsColumn& column) {
-  const auto* found = std::ranges::find(image_encodings, column.encoding);
-  return found == std::end(image_encodings) ? Fit::no : Fit::yes;
-}
+Fit image_fit(const MdsColumn& column) { return as_mds_image(column.encoding); }
 Fit as_mds_label(const MdsColumn& column) {
-  if (integer_of(column.encoding) != nullptr) return Fit::yes;
+  if (integer_of(column.encoding) != nullptr || column.encoding == digits_encoding) return Fit::yes;
   return column.encoding == text_encoding ? Fit::by_name : Fit::no;
 }
 
@@ -51,6 +49,13 @@ std::vector<TableColumn> table_of(const std::vector<MdsColumn>& columns,
 }
 
 std::int32_t label_from(const MdsColumn& column, Bytes value) {
+  if (column.encoding == digits_encoding) {
+    const auto label = parse_number<std::int32_t>(as_text(value));
+    if (!label)
+      throw Error(join("the label '", as_text(value.first(std::min<std::size_t>(40, value.size()))),
+                       "' is no class number"));
+    return *label;
+  }
   const Integer& integer = *integer_of(column.encoding);
   if (value.size() != integer.bytes) {
     throw Error(join("the label has ", value.size(), " bytes, expected ", integer.bytes));
@@ -69,31 +74,11 @@ std::int32_t label_from(const MdsColumn& column, Bytes value) {
   return static_cast<std::int32_t>(label);
 }
 
-/// "pil": u32 width, height, size of the mode | mode | pixels.
-void read_pil(Bytes value, Sample& sample) {
-  constexpr std::size_t head = 3 * sizeof(std::uint32_t);
-  if (value.size() < head) throw Error("the image's head is cut off");
-  const auto number = [&](std::size_t i) { return load_le<std::uint32_t>(value.data() + 4 * i); };
-  const Bytes rest = value.subspan(head);
-  if (number(2) > rest.size()) throw Error("the image's mode is cut off");
-  const std::string_view mode = as_text(rest.first(number(2)));
-  if (mode != "L" && mode != "RGB") {
-    throw Error(join("the image has Pillow's mode '", mode, "'; Feedrate reads L and RGB"));
-  }
-  sample.codec = &raw_codec;
-  sample.shape = {number(1), number(0), mode == "L" ? 1U : 3U};
-  sample.bytes = rest.subspan(number(2));
-  if (!sample.shape.plausible() || sample.bytes.size() != sample.shape.bytes()) {
-    throw Error(join("the image has ", sample.bytes.size(), " bytes of pixels for ", number(0),
-                     " × ", number(1), " in mode ", mode));
-  }
-}
-
 MdsRoles roles_of(const std::vector<MdsColumn>& columns, const Wishes& wishes) {
   MdsRoles roles;
-  roles.image = choose_column(table_of(columns, as_mds_image),
-                              {"image", "images (jpeg, png, pil, bytes)", {"image", "img", "x"}},
-                              wishes.image);
+  const std::string images = join("images (", mds_image_encodings, ")");
+  roles.image = choose_column(table_of(columns, image_fit),
+                              {"image", images, {"image", "img", "x"}}, wishes.image);
   roles.label = choose_column(table_of(columns, as_mds_label),
                               {"label", "labels (whole numbers or text)", {"label", "class", "y"}},
                               wishes.label);
@@ -202,16 +187,10 @@ MdsSamples::Values MdsSamples::values(std::uint64_t number) const {
   return found;
 }
 
-Sample MdsSamples::read(std::uint64_t number, const TextClasses& classes) const {
+Sample MdsSamples::read(std::uint64_t number, const TextClasses& classes, Buffer& memory) const {
   const Values found = values(number);
   Sample sample;
-  if (columns_[roles_.image].encoding == "pil") {
-    read_pil(found.image, sample);
-  } else {
-    sample.bytes = found.image;
-    sample.codec = &codec_for(found.image);
-    sample.shape = sample.codec->shape(found.image);
-  }
+  read_mds_image(columns_[roles_.image].encoding, found.image, memory, sample);
   sample.label = label_of(found, classes);
   sample.name = as_text(found.name);
   return sample;

@@ -34,9 +34,9 @@ class MdsSamples {
   std::uint64_t count() const { return count_; }
   /// Byte at which a sample starts.
   std::uint64_t start(std::uint64_t number) const;
-  /// The sample, in place; `classes` are those of labels that are text. Throws Error without naming
-  /// the file.
-  Sample read(std::uint64_t number, const TextClasses& classes) const;
+  /// The sample, in place or in `memory`; `classes` are those of labels that are text. Throws Error
+  /// without naming the file.
+  Sample read(std::uint64_t number, const TextClasses& classes, Buffer& memory) const;
   /// The sample's label, whatever its image is. Throws Error like read().
   std::int32_t label(std::uint64_t number, const TextClasses& classes) const;
   /// Adds the classes of all labels, which are text. What read() refuses has none. Throws Error, naming

@@ -72,6 +72,7 @@ class Likeness(NamedTuple):
     options: dict[str, Any]  # of feedrate.torch.DataLoader
     notes: list[str]  # sentences: what is otherwise
     stand_ins: StandIns
+    collate: Any  # theirs
 
 
 def likeness_of(
@@ -98,7 +99,7 @@ def likeness_of(
     notes: list[str] = []
     options = _options(theirs, plan, threads, notes)
     options["transform"] = _collated(theirs.collate_fn, found.rows, notes)
-    return Likeness(found, plan, options, notes, StandIns(found))
+    return Likeness(found, plan, options, notes, StandIns(found), theirs.collate_fn)
 
 
 def _unless(reasons: list[str], make: Callable[[], Any]) -> Any:

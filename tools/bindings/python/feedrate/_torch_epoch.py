@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _cuda: Any = torch.cuda  # without types in part
 State = dict[str, int]
+_PROFILED = "enumerate(DataLoader)#feedrate.__next__"  # as profilers look for the time that a loop waits for data
 
 
 class Streams:
@@ -124,7 +125,8 @@ class Epoch(Generic[T]):
             raise StopIteration
         loader = self.loader
         try:
-            batch = self._taken(run) if self._stream is None else self._taken_on_gpu(run)
+            with torch.autograd.profiler.record_function(_PROFILED):
+                batch = self._taken(run) if self._stream is None else self._taken_on_gpu(run)
             run = self._run or run
             if batch is None:
                 loader._live = run if loader._persists else None

@@ -17,6 +17,7 @@ from feedrate._errors import DataError
 from feedrate._given import expect_flag, expect_function
 from feedrate._like import Difference, Likeness, like, pixel_difference
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
+from feedrate._torch_attributes import Attributes
 from feedrate._torch_dataset import Dataset
 from feedrate._torch_decoder import Decoder, expect_decoder
 from feedrate._torch_epoch import Epoch, Run, Streams, pin, unpin
@@ -36,7 +37,7 @@ Tensors = tuple[torch.Tensor, torch.Tensor]
 IndexedTensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-class DataLoader(Generic[T]):
+class DataLoader(Attributes, Generic[T]):
     """Yields (images, labels) of one epoch, as `torch.utils.data.DataLoader` does.
 
     Images are count x channels x height x width: u8 in channels_last memory, which convolutions on a
@@ -223,6 +224,7 @@ class DataLoader(Generic[T]):
         self._free_from = 0  # the epoch that no iteration beside another has had, since somebody said where to start
         self._iterations: weakref.WeakSet[Epoch[T]] = weakref.WeakSet()  # of this loader, and of those beside
         self._streams = Streams()
+        self.generator = generator
 
     @property
     def dataset(self) -> _data.Dataset:

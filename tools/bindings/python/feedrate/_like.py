@@ -31,7 +31,8 @@ def like(
     batches, and the numbers drawn for each sample from the same distributions.
 
     Its dataset is an ImageFolder, ImageNet, CIFAR10, CIFAR100, MNIST or FashionMNIST of torchvision, an
-    ImageDataset of timm, a Dataset of Hugging Face's `datasets`, or a Subset of one; its transform is made of
+    ImageDataset of timm, a Dataset of Hugging Face's `datasets`, a ConcatDataset of some whose transforms are alike,
+    or a Subset of one; labels are its own, by its classes and its target_transform; its transform is made of
     torchvision's, v1 or v2, that are parts of recipes here. Of Hugging Face's it is the Compose that the function
     of `with_transform` calls: that function is called with all rows and small pictures, twice, and a collate_fn with
     some, to see that nothing else becomes of them. Folders are read where they lie. The sampler is taken as the
@@ -98,6 +99,7 @@ def likeness_of(
         raise Unlike("; ".join(reasons))
     notes: list[str] = []
     options = _options(theirs, plan, threads, notes)
+    options["labels"] = found.labels
     options["transform"] = _collated(theirs.collate_fn, found.rows, notes)
     return Likeness(found, plan, options, notes, StandIns(found), theirs.collate_fn)
 

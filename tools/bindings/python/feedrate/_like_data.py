@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 from torch.utils import data
 
 from feedrate._like_found import Found, converted, found_in_place, made_in
+from feedrate._like_function import are_alike
 from feedrate._like_hub import found_in_reader, found_in_table
 from feedrate._like_steps import Unlike
 from feedrate._loader import Loader
-from feedrate._torch_names import Source, _chosen, indices_of
+from feedrate._random_states import kept_random_states
+from feedrate._torch_names import Source, _chosen, _joined, indices_of
 
 
 def found_in(dataset: Any, collate: Any, directory: str | None) -> Found:
@@ -23,20 +25,75 @@ def found_in(dataset: Any, collate: Any, directory: str | None) -> Found:
         within = _chosen(indices_of(inner.indices, "Subset"), within)
         inner = inner.dataset
     name = type(inner).__name__
+    if type(inner) is data.ConcatDataset:
+        return _within(_joined_found(inner, collate, directory), dataset, within)
     for kind, find in _kinds():
         # One of their subclasses may read as they do, such as ImageNet, or otherwise.
         if isinstance(inner, kind) and _reads_as(inner, kind):
-            if getattr(inner, "target_transform", None) is not None:
-                raise Unlike(f"the {name} has a target_transform")
             found: Found = find(inner, collate, directory)
-            ours, listed = found.source.dataset, found.source.within
-            chosen = listed if within is None else within if listed is None else _chosen(listed, within)
-            return found._replace(source=Source(ours, dataset, chosen))
+            change = getattr(inner, "target_transform", None)
+            if change is not None:
+                found = found._replace(labels=_changed_labels(found, change))
+            return _within(found, dataset, within)
     if isinstance(inner, data.IterableDataset) or name == "IterableDataset":
         raise Unlike(f"{name} yields its samples in an order of its own")
     raise Unlike(
-        f"{name} is no ImageFolder, CIFAR or MNIST of torchvision, no ImageDataset of timm, and no Dataset of Hugging Face"
+        f"{name} is no ImageFolder, CIFAR or MNIST of torchvision, no ImageDataset of timm, no Dataset of Hugging Face, "
+        "and no ConcatDataset of such"
     )
+
+
+def _within(found: Found, dataset: Any, within: list[int] | None) -> Found:
+    ours, listed = found.source.dataset, found.source.within
+    chosen = listed if within is None else within if listed is None else _chosen(listed, within)
+    return found._replace(source=Source(ours, dataset, chosen))
+
+
+def _changed_labels(found: Found, change: Callable[[int], Any]) -> list[int]:
+    """What the target_transform makes of the labels, where that is whole numbers, and the same each time."""
+    listed = found.source.within
+    labels = list(found.labels or found.source.dataset.targets)
+    indices = range(len(labels)) if listed is None else listed
+    with kept_random_states():
+        made, again = ([change(labels[index]) for index in indices] for _ in range(2))
+    if any(type(one) is not int for one in made):
+        kind = next(type(one).__name__ for one in made if type(one) is not int)
+        raise Unlike(f"the target_transform makes labels of the type {kind}, not int")
+    if made != again:
+        raise Unlike("the target_transform makes other labels each time")
+    for index, label in zip(indices, made):
+        labels[index] = label
+    return labels
+
+
+def _joined_found(joined: Any, collate: Any, directory: str | None) -> Found:
+    """Of a ConcatDataset whose parts do the same with every image."""
+    parts: list[Found] = []
+    for number, part in enumerate(joined.datasets):
+        place = None if directory is None else os.path.join(directory, f"part-{number}")
+        parts.append(found_in(part, collate, place))
+    first = parts[0]
+    if any(one.rows is not None for one in parts):
+        raise Unlike("a ConcatDataset of tables of Hugging Face")
+    if not all(one.channels == first.channels and are_alike(one.transform, first.transform) for one in parts):
+        raise Unlike("the parts of the ConcatDataset have different transforms")
+    if len({id(one.source.dataset) for one in parts}) < len(parts):
+        raise Unlike("the ConcatDataset has one table twice")
+    try:
+        ours, listed = _joined([one.source for one in parts])
+    except ValueError as error:
+        raise Unlike(f"the parts of the ConcatDataset are not joined here: {error}") from None
+    owners: list[tuple[Found, int]] = []
+    labels: list[int] = []
+    for part in parts:
+        owners += [(part, index) for index in range(len(part.source.dataset))]
+        labels += part.labels or part.source.dataset.targets
+
+    def load(index: int) -> Any:
+        part, own = owners[index]
+        return part.load(own)
+
+    return Found(Source(ours, joined, listed), first.transform, first.channels, load, labels=labels)
 
 
 def _reads_as(dataset: Any, kind: Any) -> bool:

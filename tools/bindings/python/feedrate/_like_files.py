@@ -131,9 +131,9 @@ def _in_folder(found: Found, files: Files, labels: list[int], directory: str | N
         return None
     within = there.source.within
     if within is None:
-        return found._replace(source=there.source)
+        return found._replace(source=there.source, labels=there.labels)
     rows = {index: row for row, index in enumerate(within)}
-    return found._replace(source=there.source, load=lambda index: found.load(rows[index]))
+    return found._replace(source=there.source, labels=there.labels, load=lambda index: found.load(rows[index]))
 
 
 _kept: dict[int, tuple[Any, _data.Dataset]] = {}

@@ -47,6 +47,7 @@ class Found(NamedTuple):
     channels: int | None  # that theirs makes of every image; None: as it is stored
     load: Callable[[int], Any]  # index of the whole dataset -> the image, as theirs gives it to its transform
     rows: Rows | None = None
+    labels: list[int] | None = None  # of the whole dataset, where theirs has others than ours
 
 
 def found_in_place(
@@ -57,12 +58,13 @@ def found_in_place(
     ours = _data.opened(place)
     places = {ours._native.place(index)[0]: index for index in range(len(ours))}
     targets, listed = ours.targets, []
+    labels: dict[int, int] = {}
     for path, label in samples:
         index = places.get(os.path.abspath(path))
         if index is None:
             raise Unlike(f"Feedrate does not find {path} in {place}")
-        if targets[index] != label:
-            raise Unlike(f"{path} is of class {label} there and of {targets[index]} here")
+        if labels.setdefault(index, label) != label:
+            raise Unlike(f"{path} is listed with the labels {labels[index]} and {label}")
         listed.append(index)
     paths = {index: path for (path, _), index in zip(samples, listed)}
     _expect_readable(paths.values())
@@ -79,7 +81,9 @@ def found_in_place(
             return Image.open(file).convert("RGB")
 
     within = None if listed == list(range(len(ours))) else listed
-    found = Found(Source(ours, theirs, within), transform, 3, load)
+    theirs_of_all = [labels.get(index, target) for index, target in enumerate(targets)]
+    own = None if theirs_of_all == targets else theirs_of_all
+    found = Found(Source(ours, theirs, within), transform, 3, load, labels=own)
     if directory is not None:
         expect_same_images(found, some_of(len(listed)))
     return found

@@ -239,6 +239,10 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
     complete_whole(sidecar, conversion);
     add_crop_index(directory.path(), sidecar, options.threads, options.progress);
   }
+  const StreamInfo& info = run.info();
+  conversion.notes.insert(conversion.notes.begin(),
+                          info.notes.begin() + static_cast<std::ptrdiff_t>(info.earlier_notes),
+                          info.notes.end());
   sidecar.files = files_beside(directory.path());
   directory.sync();  // while the hashes are still being computed
   sidecar.inputs = hashes.get();

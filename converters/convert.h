@@ -47,8 +47,9 @@ struct ConvertOptions {
   ConversionPart part = {};
   Fix fix = Fix::keep;
   OnBad on_bad = OnBad::fail;
-  bool check = true;      // that JPEGs which are kept can be decoded
-  bool no_boxes = false;  // leave out bounding boxes
+  bool check = true;       // that JPEGs which are kept can be decoded
+  bool no_boxes = false;   // leave out bounding boxes
+  bool one_label = false;  // of a list of labels, keep the class alone
   bool gzip = false;
   bool crops = false;    // make a crop index; of parts, once they are joined
   unsigned threads = 0;  // encoders; 0: every core the process may use
@@ -90,6 +91,8 @@ struct Conversion {
   std::string bytes_digest;
   std::uint64_t mended = 0;
   std::vector<Skipped> skipped;
+  std::vector<std::string> notes =
+      {};  // what the source assumed or passed over, and what was left out
 };
 
 /// Converts all of `stream` into the directory target.path, which exists and is empty: writes the

@@ -23,6 +23,9 @@ struct StreamInfo {
   formats::ClassNames class_names;
   std::string label_space = "0-based";
   std::vector<std::string> notes;  // for the sidecar: what a user of the dataset should know
+  std::size_t earlier_notes = 0;   // of these, the first, which the sidecar of the source has
+  bool labels_follow_class =
+      false;  // lists of labels say nothing that the class does not: superclasses
 };
 
 /// Samples in the source's own order. For one thread. A sample may lack its codec (null: the bytes

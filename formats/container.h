@@ -47,6 +47,8 @@ class Container : public Kind {
   virtual bool reads_ranges() const { return false; }
   /// True when samples keep their bounding boxes. `convert` refuses others.
   virtual bool holds_boxes() const { return false; }
+  /// True when samples keep lists of labels, fractions among them. `convert` refuses others.
+  virtual bool holds_label_lists() const { return false; }
 };
 
 /// All containers, in the order of help.

@@ -43,7 +43,8 @@ struct DatasetInfo {
   std::uint32_t classes = 0;       // 0 when not stated; see count_classes
   ClassNames class_names;          // empty when not known
   std::optional<Sidecar> sidecar;  // feedrate.json beside the data, when it is there
-  std::string slow_shuffle = {};   // why a shuffled order is slow to read; empty: it is not
+  std::vector<std::string> notes = {};  // what reading it assumed, or passed over, as sentences
+  std::string slow_shuffle = {};        // why a shuffled order is slow to read; empty: it is not
   std::shared_ptr<const StandIn> stand_in = {};  // where the files are a server's, else null
 
   bool is_remote() const { return stand_in != nullptr; }

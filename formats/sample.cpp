@@ -1,6 +1,9 @@
 #include "formats/sample.h"
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <utility>
 
 #include "formats/pixels/planes.h"
 
@@ -22,6 +25,27 @@ void interleave(const Sample& sample, std::size_t at, std::size_t count, std::by
 }
 
 }  // namespace
+
+std::optional<Box> box_between(Box corners) {
+  const auto clamped = [](float one, float other) {
+    const auto [least, most] = std::minmax(one, other);
+    return std::pair(std::clamp(least, 0.0F, 1.0F), std::clamp(most, 0.0F, 1.0F));
+  };
+  for (const float side : {corners.xmin, corners.ymin, corners.xmax, corners.ymax}) {
+    if (std::isnan(side)) return std::nullopt;
+  }
+  const auto [left, right] = clamped(corners.xmin, corners.xmax);
+  const auto [top, bottom] = clamped(corners.ymin, corners.ymax);
+  if (left >= right || top >= bottom) return std::nullopt;
+  return Box{left, top, right, bottom};
+}
+
+std::optional<Box> box_of_fractions(Box corners) {
+  for (const float side : {corners.xmin, corners.ymin, corners.xmax, corners.ymax}) {
+    if (!(side >= -1 && side <= 2)) return std::nullopt;
+  }
+  return box_between(corners);
+}
 
 void decode(const Sample& sample, MutableBytes pixels) {
   assert(sample.codec != nullptr);

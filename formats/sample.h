@@ -2,6 +2,7 @@
 // A sample: one labelled image, still encoded. All its members are views of memory owned elsewhere.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -26,6 +27,12 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+/// The box between two corners, relative to the image's sides: put in order and clamped to 0 … 1, because
+/// boxes of real sets reach a little beyond the image. Nothing where no area is left or a corner is no number.
+std::optional<Box> box_between(Box corners);
+/// The same where nothing states the unit: nothing, too, for a box so far beyond the image that it must be in pixels.
+std::optional<Box> box_of_fractions(Box corners);
+
 /// Valid as long as the memory it views: a reader's scratch until its next use, a mapped file for
 /// the life of its dataset, a stream until its next sample.
 struct Sample {
@@ -37,6 +44,8 @@ struct Sample {
   std::string_view name = {};                  // file name or key in the source; may be empty
   std::span<const Box> boxes = {};             // empty when unknown
   std::span<const float> labels = {};          // all labels, where a record has a list of them
+  std::uint32_t boxes_left_out = 0;            // stated, but none by box_of_fractions()
+  bool extras_damaged = false;  // a file beside the image is: of it, nothing was needed or read
 };
 
 /// Decodes into the caller's memory: `pixels` has sample.shape.bytes() bytes and receives u8 HWC.

@@ -116,6 +116,7 @@ class CifarStream final : public SampleStream {
     info_.class_names.names = parts.take_names();
     info_.notes = choice.notes;
     if (layout.coarse_classes != 0) {
+      info_.labels_follow_class = true;
       info_.notes.push_back(
           "labels are the fine ones; formats that hold several have the coarse one second");
     }

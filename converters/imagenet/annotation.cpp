@@ -99,15 +99,9 @@ Annotation parse_annotation(std::string_view xml, const std::string& place) {
 }
 
 std::optional<Box> relative_box(const Annotation& annotation, const AnnotatedBox& box) {
-  const auto relative = [](double position, double side) {
-    return four_decimals(std::clamp(position / side, 0.0, 1.0));
-  };
-  const auto [left, right] = std::minmax(box.xmin, box.xmax);
-  const auto [top, bottom] = std::minmax(box.ymin, box.ymax);
-  const Box result{relative(left, annotation.width), relative(top, annotation.height),
-                   relative(right, annotation.width), relative(bottom, annotation.height)};
-  if (result.xmin >= result.xmax || result.ymin >= result.ymax) return std::nullopt;
-  return result;
+  const double width = annotation.width, height = annotation.height;
+  return box_between({four_decimals(box.xmin / width), four_decimals(box.ymin / height),
+                      four_decimals(box.xmax / width), four_decimals(box.ymax / height)});
 }
 
 }  // namespace feedrate::converters

@@ -31,6 +31,7 @@ std::vector<std::string> shaping_options(const ConvertOptions& options) {
   if (options.limit != 0) list.push_back(join("--limit ", options.limit));
   if (options.shards != 1) list.push_back(join("--shards ", options.shards));
   if (options.no_boxes) list.emplace_back("--no-boxes");
+  if (options.one_label) list.emplace_back("--one-label");
   if (options.gzip) list.emplace_back("--gzip");
   if (options.crops) list.emplace_back(crops_option);
   if (options.fix == Fix::reencode) list.emplace_back("--fix reencode");
@@ -94,6 +95,14 @@ Conversion result_of(const Tally& tally, const RunningDigest::Result& digests) {
   conversion.bytes_digest = digests.stored;
   conversion.mended = tally.mended;
   conversion.skipped = tally.skipped;
+  const auto tell = [&](std::uint64_t count, const auto&... what) {
+    if (count != 0) conversion.notes.push_back(join(count, what...));
+  };
+  tell(tally.lists_cut, " lists of labels were cut to their class");
+  tell(tally.boxes_left_out,
+       " boxes were left out: without area, in other units than fractions of the sides, or no "
+       "boxes");
+  tell(tally.extras_damaged, " samples have a damaged file beside the image, which was not read");
   return conversion;
 }
 
@@ -159,6 +168,7 @@ void complete_whole(Sidecar& sidecar, const Conversion& conversion) {
     sidecar.notes.push_back(
         join(conversion.mended, " CMYK or misnamed images were encoded anew as RGB JPEG"));
   }
+  for (const std::string& note : conversion.notes) sidecar.notes.push_back(note);
   for (std::size_t i = 0; i < conversion.skipped.size() && i < names_listed; ++i) {
     sidecar.notes.push_back(join("left out: ", conversion.skipped[i].text()));
   }

@@ -42,8 +42,8 @@ void Item::take(const Sample& from, std::uint64_t at, bool lasting) {
 }
 
 void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
-  const std::string bad_label =
-      label_problem(sample.label, treatment.classes, !sample.labels.empty());
+  const bool listed = !sample.labels.empty() && !treatment.one_label;
+  const std::string bad_label = label_problem(sample.label, treatment.classes, listed);
   if (!bad_label.empty()) throw Error(bad_label);
   if (sample.codec == nullptr) sample.codec = &codec_for(sample.bytes);
   if (sample.shape == Shape{}) sample.shape = sample.codec->shape(sample.bytes);

@@ -13,8 +13,9 @@ struct Treatment {
   const formats::Container* container = nullptr;
   std::optional<formats::Resize> resize = {};
   Fix fix = Fix::keep;
-  bool check = true;  // of what is not decoded
+  bool check = true;          // of what is not decoded
   std::uint32_t classes = 0;  // that the source states; 0: none
+  bool one_label = false;     // of lists
 };
 
 /// Reusable memory for the work of one thread.

@@ -32,6 +32,9 @@ Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
           {"bytes", tally.bytes},
           {"seconds", tally.seconds},
           {"mended", tally.mended},
+          {"lists_cut", tally.lists_cut},
+          {"boxes_left_out", tally.boxes_left_out},
+          {"extras_damaged", tally.extras_damaged},
           {"same_shape", tally.same_shape},
           {"decoded", tally.decoded},
           {"shape", {shape.height, shape.width, shape.channels}},
@@ -54,6 +57,10 @@ FinishedPart from_json(const Json& object) {
   object.at("bytes").get_to(tally.bytes);
   tally.seconds = object.value("seconds", 0.0);  // 1.0 wrote none
   object.at("mended").get_to(tally.mended);
+  const auto count = [&](const char* name) { return object.value(name, std::uint64_t{0}); };
+  tally.lists_cut = count("lists_cut");
+  tally.boxes_left_out = count("boxes_left_out");
+  tally.extras_damaged = count("extras_damaged");
   object.at("same_shape").get_to(tally.same_shape);
   object.at("decoded").get_to(tally.decoded);
   const auto shape = object.at("shape").get<std::array<std::uint32_t, 3>>();
@@ -102,6 +109,9 @@ void Tally::append(const Tally& next) {
   bytes += next.bytes;
   seconds += next.seconds;
   mended += next.mended;
+  lists_cut += next.lists_cut;
+  boxes_left_out += next.boxes_left_out;
+  extras_damaged += next.extras_damaged;
   add(class_counts, next.class_counts);
   add(sums, next.sums);
   details.add(next.details);

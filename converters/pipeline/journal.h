@@ -26,11 +26,14 @@ namespace feedrate::converters {
 
 /// Counts of the samples read so far.
 struct Tally {
-  std::uint64_t read = 0;     // samples read from the source, including those left out
-  std::uint64_t written = 0;  // samples added to the dataset
-  std::uint64_t bytes = 0;    // their encoded bytes
-  double seconds = 0;         // that a finished part took, without the runs that were killed
-  std::uint64_t mended = 0;   // samples that `--fix reencode` re-encoded
+  std::uint64_t read = 0;            // samples read from the source, including those left out
+  std::uint64_t written = 0;         // samples added to the dataset
+  std::uint64_t bytes = 0;           // their encoded bytes
+  double seconds = 0;                // that a finished part took, without the runs that were killed
+  std::uint64_t mended = 0;          // samples that `--fix reencode` re-encoded
+  std::uint64_t lists_cut = 0;       // samples of which only the class was kept
+  std::uint64_t boxes_left_out = 0;  // stated boxes that are none
+  std::uint64_t extras_damaged = 0;  // samples with a damaged file beside the image
   bool same_shape = true;
   bool decoded = true;   // every sample was decoded: `sums` are complete
   formats::Shape shape;  // of the first sample

@@ -38,8 +38,8 @@ class Pipeline {
         writer_(writer),
         options_(pipeline.settings),
         pipeline_(pipeline),
-        treatment_{pipeline.encoding, &pipeline.container, options_.resize,
-                   options_.fix,      options_.check,      stream.info().classes},
+        treatment_{pipeline.encoding, &pipeline.container,   options_.resize,   options_.fix,
+                   options_.check,    stream.info().classes, options_.one_label},
         tally_(tally),
         end_(pipeline.end),
         position_(pipeline.begin + tally.read),
@@ -129,6 +129,7 @@ class Pipeline {
       }
       if (options_.no_boxes) item.sample.boxes = {};
       require_room_for_boxes(item);
+      fit_labels(item);
       writer_.add(item.sample);
       tally_.details.add(pipeline_.begin + tally_.written, writer_.details());
       note(item);
@@ -147,6 +148,23 @@ class Pipeline {
     if (item.sample.boxes.empty() || pipeline_.container.holds_boxes()) return;
     fail_at(item, join("has bounding boxes, which ", pipeline_.container.name(),
                        " does not hold; --no-boxes leaves them out"));
+  }
+
+  // A list that says no more than the class may go without a word.
+  void fit_labels(Item& item) {
+    Sample& sample = item.sample;
+    if (sample.labels.empty()) return;
+    if (!options_.one_label && pipeline_.container.holds_label_lists()) return;
+    const bool says_more = sample.labels.size() != 1 || sample.label < 0 ||
+                           sample.labels.front() != static_cast<float>(sample.label);
+    if (says_more && !options_.one_label && !stream_.info().labels_follow_class) {
+      fail_at(item, join("has a list of labels (", sample.labels.size(), ", the first ",
+                         sample.labels.front(), "), which ", pipeline_.container.name(),
+                         " does not hold; --one-label keeps the class alone, ",
+                         sample.label < 0 ? "of which it has none" : join(sample.label)));
+    }
+    sample.labels = {};
+    tally_.lists_cut += says_more ? 1 : 0;
   }
 
   void note_bad(const Item& item) {
@@ -172,6 +190,10 @@ class Pipeline {
     ++tally_.written;
     tally_.bytes += sample.bytes.size();
     tally_.mended += item.mended ? 1 : 0;
+    if (!options_.no_boxes && pipeline_.container.holds_boxes()) {
+      tally_.boxes_left_out += sample.boxes_left_out;
+    }
+    tally_.extras_damaged += sample.extras_damaged ? 1 : 0;
     pipeline_.digested({item.stored, item.decoded ? item.pixels : Sha256{}});
     count_class(sample.label);
   }

@@ -21,11 +21,14 @@ class DatasetStream final : public SampleStream {
     info_.classes = info.classes;
     info_.class_names = info.class_names;
     info_.codec = info.codec == raw_codec.name() ? &raw_codec : nullptr;
-    if (!info.sidecar) return;
-    info_.origin = info.sidecar->source;
-    info_.shape = info.sidecar->shape;
-    info_.label_space = info.sidecar->label_space;
-    info_.notes = info.sidecar->notes;
+    if (info.sidecar) {
+      info_.origin = info.sidecar->source;
+      info_.shape = info.sidecar->shape;
+      info_.label_space = info.sidecar->label_space;
+      info_.notes = info.sidecar->notes;
+      info_.earlier_notes = info_.notes.size();
+    }
+    info_.notes.insert(info_.notes.end(), info.notes.begin(), info.notes.end());
   }
 
   const StreamInfo& info() const override { return info_; }

@@ -19,9 +19,10 @@ struct WishName {
   std::string_view name;
   std::string_view value;  // what it takes, for people
 };
-constexpr std::array wish_names = {
-    WishName{Wish::image, "image", "COLUMN"}, WishName{Wish::label, "label", "COLUMN"},
-    WishName{Wish::shape, "shape", "HEIGHTxWIDTHxCHANNELS"}, WishName{Wish::order, "order", "bgr"}};
+constexpr std::array wish_names = {WishName{Wish::image, "image", "COLUMN"},
+                                   WishName{Wish::label, "label", "COLUMN"},
+                                   WishName{Wish::shape, "shape", "HEIGHTxWIDTHxCHANNELS"},
+                                   WishName{Wish::order, "order", "bgr|rgb"}};
 
 /// "label=fine" at its "=".
 struct Part {
@@ -91,7 +92,7 @@ void take(Wishes& wishes, Wish wish, std::string_view encoded) {
       return;
     case Wish::order:
       wishes.bgr = value == "bgr";
-      if (!wishes.bgr && value != "rgb") throw Error("");
+      if (value != "bgr" && value != "rgb") throw Error("");
   }
 }
 

@@ -20,7 +20,7 @@ struct Wishes {
   std::string image;  // a column or key; empty: the only one, or the one with the usual name
   std::string label;  // the same
   std::optional<Shape> shape;  // of raw pixels: "32x32x3", height × width × channels
-  bool bgr = false;  // the channels of raw pixels are blue, green, red: "bgr"; "rgb" is the rule
+  std::optional<bool> bgr;  // the channels of raw pixels are blue, green, red: "bgr", or not: "rgb"
 };
 
 /// A path without its wishes, and these. A file or directory that has a question mark in its name is a path.

@@ -23,6 +23,7 @@ struct Part {
   std::uint64_t samples = 0;
   std::uint64_t decoded = 0;
   DetailsDigest details;
+  std::uint64_t boxes_left_out = 0;
   std::vector<std::pair<std::uint64_t, Finding>> findings;
   std::vector<std::uint64_t> class_counts;
   std::map<std::string, std::uint64_t, std::less<>> codecs;
@@ -75,6 +76,7 @@ class Verifier {
       ++part.decoded;
       crops_.check(index, sample);
       dataset_.expect_as_written(index, sample);
+      part.boxes_left_out += sample.boxes_left_out;
       const std::string problem = problem_of(sample);
       if (!problem.empty()) throw Error(problem);
       const auto label = static_cast<std::size_t>(sample.label);
@@ -112,6 +114,8 @@ class Verifier {
     if (static_cast<std::size_t>(sample.label) >= max_classes) {
       return join("the label ", sample.label, " is not a class number");
     }
+    if (sample.extras_damaged)
+      return "a file beside the image is damaged: image and label are sound";
     problem = label_space_problem(info_, sample);
     if (!problem.empty() || !info_.sidecar) return problem;
     const Sidecar& sidecar = *info_.sidecar;
@@ -173,6 +177,12 @@ void Verifier::collect(Verification& result) {
     result.findings.push_back({shown_path(info_.path), join("and ", faulty - findings.size(),
                                                             " more samples with a finding")});
   }
+  std::uint64_t boxes_left_out = 0;
+  for (const Part& part : parts_) boxes_left_out += part.boxes_left_out;
+  if (boxes_left_out != 0) {
+    result.notes.push_back(
+        {shown_path(info_.path), join(boxes_left_out, " stated boxes are none")});
+  }
   if (decoded != dataset_.size()) return;
   result.details_digest = details.text();
   digest(result);
@@ -206,6 +216,9 @@ Verification verify(const Dataset& dataset, unsigned threads, const ProgressCall
   result.complete = verifier.run(progress);
   verifier.collect(result);
   if (!result.complete) return result;
+  for (const std::string& note : dataset.info().notes) {
+    result.notes.push_back({shown_path(dataset.info().path), note});
+  }
   dataset.audit([&](Finding finding) { result.findings.push_back(std::move(finding)); });
   verifier.crops().report(result);
   check_sidecar(dataset, result);

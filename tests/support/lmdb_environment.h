@@ -17,11 +17,13 @@ using namespace formats;
 class Environment {
  public:
   explicit Environment(const std::filesystem::path& directory,
-                       unsigned flags = MDB_RDONLY | MDB_NOLOCK) {
+                       unsigned flags = MDB_RDONLY | MDB_NOLOCK, const char* database = nullptr) {
     EXPECT_EQ(mdb_env_create(&environment_), 0);
+    EXPECT_EQ(mdb_env_set_maxdbs(environment_, 1), 0);
     EXPECT_EQ(mdb_env_open(environment_, directory.c_str(), flags, 0664), 0);
     EXPECT_EQ(mdb_txn_begin(environment_, nullptr, flags & MDB_RDONLY, &transaction_), 0);
-    EXPECT_EQ(mdb_dbi_open(transaction_, nullptr, 0, &database_), 0);
+    EXPECT_EQ(
+        mdb_dbi_open(transaction_, database, database == nullptr ? 0U : MDB_CREATE, &database_), 0);
   }
   ~Environment() {
     if (transaction_ != nullptr) mdb_txn_abort(transaction_);

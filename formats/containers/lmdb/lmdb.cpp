@@ -13,8 +13,10 @@
 #include "formats/containers/describe.h"
 #include "formats/containers/lmdb/lmdb_check.h"
 #include "formats/containers/lmdb/lmdb_dialect.h"
+#include "formats/containers/lmdb/lmdb_key.h"
 #include "formats/containers/lmdb/lmdb_store.h"
 #include "formats/containers/lmdb/lmdb_writer.h"
+#include "formats/containers/wishes.h"
 #include "formats/io/mapped_file.h"
 
 namespace feedrate::formats {
@@ -74,7 +76,8 @@ class Snapshot {
 
 class LmdbDataset final : public Dataset {
  public:
-  LmdbDataset(const fs::path& path, const fs::path& data) : snapshot_(checked(data)), file_(data) {
+  LmdbDataset(const fs::path& path, const fs::path& data, std::optional<bool> bgr)
+      : snapshot_(checked(data)), file_(data), bgr_(bgr) {
     info_.path = path;
     info_.files = {data};
     info_.format = lmdb_container.name();
@@ -90,6 +93,14 @@ class LmdbDataset final : public Dataset {
       const Sample first = dialect_->read(lmdb_item(file_.bytes(), entries_.front()));
       return first.codec == nullptr ? first.bytes : Bytes();
     });
+    if (info_.codec != raw_codec.name() || info_.shape.channels != 3 || info_.sidecar || bgr)
+      return;
+    const bool named = !name_in_lmdb_key(lmdb_item(file_.bytes(), entries_.front()).key).empty();
+    info_.notes.emplace_back(
+        named ? "raw pixels are taken for the planes B, G, R, because keys hold names, as Caffe's "
+                "convert_imageset writes them; ?order=rgb behind the path says otherwise"
+              : "raw pixels are taken for the planes R, G, B, because keys are bare numbers, as "
+                "Caffe's CIFAR tool writes them; ?order=bgr behind the path says otherwise");
   }
 
   // A writer may add to the database meanwhile: the transaction protects the pages that we read.
@@ -105,8 +116,12 @@ class LmdbDataset final : public Dataset {
     }
     std::vector<std::pair<std::string_view, std::uint64_t>> names;
     for (std::uint64_t i = 0; i < entries_.size(); ++i) {
-      const std::string_view name = dialect_->name(lmdb_item(file_.bytes(), entries_[i]).key);
-      if (!name.empty()) names.emplace_back(name, i);
+      try {
+        const std::string_view name = dialect_->read(lmdb_item(file_.bytes(), entries_[i])).name;
+        if (!name.empty()) names.emplace_back(name, i);
+      } catch (const Error&) {
+        // Reading this sample reports what is wrong with it.
+      }
     }
     std::sort(names.begin(), names.end());
     for (std::size_t i = 1; i < names.size(); ++i) {
@@ -122,6 +137,9 @@ class LmdbDataset final : public Dataset {
       if (sample.codec == nullptr) {
         sample.codec = &codec_for(sample.bytes);
         sample.shape = sample.codec->shape(sample.bytes);
+      }
+      if (bgr_ && sample.order != PixelOrder::interleaved) {
+        sample.order = *bgr_ ? PixelOrder::planar_bgr : PixelOrder::planar_rgb;
       }
       return sample;
     });
@@ -173,6 +191,7 @@ class LmdbDataset final : public Dataset {
 
   Snapshot snapshot_;
   MappedFile file_;
+  std::optional<bool> bgr_;  // what the path says of planes
   std::vector<LmdbEntry> entries_;
   const LmdbDialect* dialect_ = nullptr;
 };
@@ -183,7 +202,7 @@ class LmdbContainer final : public Container {
 
   bool knows(const fs::path& path) const override {
     std::error_code ignored;
-    const fs::path data = data_file(path);
+    const fs::path data = data_file(without_wishes(path));
     if (data.filename() == data_name) return fs::is_regular_file(data, ignored);
     std::ifstream file(data, std::ios::binary);
     std::array<char, lmdb_start> start{};
@@ -191,7 +210,9 @@ class LmdbContainer final : public Container {
   }
 
   std::unique_ptr<Dataset> open(const fs::path& path) const override {
-    return std::make_unique<LmdbDataset>(path, data_file(path));
+    constexpr Wish known[] = {Wish::order};
+    const auto [data, wishes] = split_wishes(path, known);
+    return std::make_unique<LmdbDataset>(data, data_file(data), wishes.bgr);
   }
 
   std::unique_ptr<Writer> create(const fs::path& directory,

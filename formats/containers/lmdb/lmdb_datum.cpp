@@ -2,7 +2,7 @@
 //
 // Raw datums are planes; their keys show the order: convert_imageset writes "%08d_path" and B, G,
 // R; Caffe's MNIST and CIFAR converters write bare digits and R, G, B. Our writer follows the same
-// rule.
+// rule. Keys of other tools tell nothing: `?order=bgr` behind the path does.
 
 #include <algorithm>
 #include <array>
@@ -10,6 +10,7 @@
 #include "formats/base/error.h"
 #include "formats/containers/lmdb/datum.h"
 #include "formats/containers/lmdb/lmdb_dialect.h"
+#include "formats/containers/lmdb/lmdb_key.h"
 
 namespace feedrate::formats {
 namespace {
@@ -33,9 +34,13 @@ class DatumDialect final : public LmdbDialect {
     Sample sample;
     sample.bytes = datum.data;
     sample.label = datum.label;
-    sample.name = name(item.key);
-    if (datum.encoded) return sample;
-    if (!datum.shape.plausible() || datum.shape.bytes() != datum.data.size()) {
+    const std::string_view name = name_in_lmdb_key(item.key);
+    // DIGITS numbers its keys and appends the label: "00000004_7".
+    if (parse_number<std::int64_t>(name) != datum.label) sample.name = name;
+    const bool fits = datum.shape.plausible() && datum.shape.bytes() == datum.data.size();
+    // Caffe's older tools, and others, keep files of images without saying so.
+    if (datum.encoded || (!fits && codec_of(datum.data) != nullptr)) return sample;
+    if (!fits) {
       throw Error(join("the Datum states ", datum.shape.channels, "x", datum.shape.height, "x",
                        datum.shape.width, " (channels, height, width) but holds ",
                        datum.data.size(), " bytes; Feedrate reads 1 or 3 channels"));
@@ -43,7 +48,7 @@ class DatumDialect final : public LmdbDialect {
     sample.codec = &raw_codec;
     sample.shape = datum.shape;
     if (datum.shape.channels == 3) {
-      sample.order = sample.name.empty() ? PixelOrder::planar_rgb : PixelOrder::planar_bgr;
+      sample.order = name.empty() ? PixelOrder::planar_rgb : PixelOrder::planar_bgr;
     }
     return sample;
   }

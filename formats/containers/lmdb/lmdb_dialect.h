@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/containers/lmdb/lmdb_key.h"
 #include "formats/containers/lmdb/lmdb_pages.h"
 #include "formats/dataset.h"
 
@@ -32,8 +31,6 @@ class LmdbDialect {
 
   /// True when a value that starts like this one can be of no other dialect.
   virtual bool knows(Bytes value) const = 0;
-  /// The name that a key gives its sample; may be empty.
-  virtual std::string_view name(std::string_view key) const { return name_in_lmdb_key(key); }
   /// The sample in an entry. An encoded image may come without codec and shape: the caller asks the
   /// codecs. Throws Error (without a place) on damage.
   virtual Sample read(const LmdbItem& item) const = 0;

@@ -12,12 +12,10 @@ class ImagesDialect final : public LmdbDialect {
     return codec_of(value) != nullptr || !looks_like(value).empty();
   }
 
-  std::string_view name(std::string_view key) const override { return key; }
-
   Sample read(const LmdbItem& item) const override {
     Sample sample;
     sample.bytes = item.value;
-    sample.name = name(item.key);
+    sample.name = item.key;
     return sample;
   }
 };

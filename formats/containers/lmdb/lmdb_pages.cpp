@@ -11,6 +11,8 @@ constexpr std::uint16_t kind_of_page = 0x6f;  // of a page's flags, those that s
 // The tree of free pages carries flags of the environment above these.
 enum TreeFlags : std::uint16_t { plain_tree = 0x00, integer_keys = 0x08, kind_of_tree = 0x7f };
 
+constexpr std::uint16_t named_database = 2;  // the kind of a node
+
 class Walk {
  public:
   Walk(Bytes file, const LmdbMeta& meta, const LmdbTree& tree)
@@ -79,7 +81,12 @@ class Walk {
     const std::size_t key = at + lmdb_node_header;
     const std::size_t value = key + entry.key_size;
     const std::size_t stored = flags == lmdb_large_value ? sizeof(std::uint64_t) : entry.value_size;
-    if ((flags & ~lmdb_large_value) != 0) damaged(number, "holds a nested database");
+    if (flags == named_database && value <= meta_.page_size) {
+      throw Error(join("holds named databases, such as '", as_text({page + key, entry.key_size}),
+                       "', and Feedrate reads the main one alone; 'mdb_dump -s NAME', and "
+                       "'mdb_load' into a new directory, make one of it"));
+    }
+    if ((flags & ~lmdb_large_value) != 0) damaged(number, "has a node of an unknown kind");
     if (value + stored > meta_.page_size) damaged(number, "has a node that leaves the page");
     const std::byte* from =
         flags == lmdb_large_value ? large_value(page + value, entry.value_size) : page + value;

@@ -147,6 +147,7 @@ class LmdbWriter final : public Writer {
     if (first_ + count_ >= limit) {
       refuse(join("keys of ", digits_, " digits keep their order up to ", limit, " samples"));
     }
+    if (sample.label < 0) refuse(join("the negative label ", sample.label, " is no class"));
     if (sample.codec == &raw_codec && sample.bytes.size() != sample.shape.bytes()) {
       refuse(join("raw pixels of ", sample.shape.height, "x", sample.shape.width, "x",
                   sample.shape.channels, " in ", sample.bytes.size(), " bytes"));

@@ -27,35 +27,63 @@ std::size_t width_at(const ImageRecord& record, std::size_t i) {
   return width && *width > 0 ? static_cast<std::size_t>(*width) : 0;
 }
 
-// A corner clamped to the image: boxes of real sets reach a little beyond it.
-std::optional<float> corner(float value) {
-  if (!(value >= -1 && value <= 2)) return std::nullopt;
-  return std::clamp(value, 0.0F, 1.0F);
+// The layout of a detection set: where its objects are in the list.
+struct ObjectLayout {
+  std::size_t header = 0;
+  std::size_t object = 0;
+};
+
+// Corners as fractions, or in pixels and in order.
+bool may_be_box(const Box& box) {
+  bool fractions = true, pixels = box.xmin <= box.xmax && box.ymin <= box.ymax;
+  for (const float corner : {box.xmin, box.ymin, box.xmax, box.ymax}) {
+    fractions = fractions && corner >= -1 && corner <= 2;
+    pixels = pixels && corner >= 0;
+  }
+  return fractions || pixels;
 }
 
-// The class of the first object, and the boxes of all objects in `boxes`; nothing when these are
-// labels of another kind.
-std::optional<std::int32_t> read_objects(const ImageRecord& record, std::vector<Box>& boxes) {
-  boxes.clear();
+Box box_at(const ImageRecord& record, std::size_t at) {
+  return {record.label_at(at + 1), record.label_at(at + 2), record.label_at(at + 3),
+          record.label_at(at + 4)};
+}
+
+// Nothing where these are labels of another kind: no object is, or there are some and none has a box.
+std::optional<ObjectLayout> find_layout(const ImageRecord& record) {
   const std::size_t count = record.label_count();
   if (count < 2 + min_object_width) return std::nullopt;
-  const std::size_t header = width_at(record, 0), object = width_at(record, 1);
+  const ObjectLayout layout{width_at(record, 0), width_at(record, 1)};
+  const auto [header, object] = layout;
   if (header < 2 || object < min_object_width || header >= count ||
       (count - header) % object != 0) {
     return std::nullopt;
   }
-  std::int32_t of_first = no_class;
+  bool objects = false, boxes = false;
   for (std::size_t at = header; at < count; at += object) {
     const auto label = whole_number(record.label_at(at));
     if (!label) return std::nullopt;
-    if (*label < 0) continue;  // padding, which ImageDetIter skips too
-    const auto xmin = corner(record.label_at(at + 1)), ymin = corner(record.label_at(at + 2));
-    const auto xmax = corner(record.label_at(at + 3)), ymax = corner(record.label_at(at + 4));
-    if (!xmin || !ymin || !xmax || !ymax || *xmin > *xmax || *ymin > *ymax) return std::nullopt;
-    if (of_first == no_class) of_first = *label;
-    if (*xmin < *xmax && *ymin < *ymax) boxes.push_back({*xmin, *ymin, *xmax, *ymax});
+    objects = objects || *label >= 0;
+    boxes = boxes || (*label >= 0 && may_be_box(box_at(record, at)));
   }
-  return of_first;
+  return objects && !boxes ? std::nullopt : std::optional(layout);
+}
+
+// The class of the first object; the boxes of all, and how many are none.
+void read_objects(const ImageRecord& record, const ObjectLayout& layout, Sample& sample,
+                  std::vector<Box>& boxes) {
+  boxes.clear();
+  sample.label = no_class;
+  for (std::size_t at = layout.header; at < record.label_count(); at += layout.object) {
+    const std::int32_t label = whole_number(record.label_at(at)).value_or(no_class);
+    if (label < 0) continue;  // padding, which ImageDetIter skips too
+    if (sample.label == no_class) sample.label = label;
+    if (const auto box = box_of_fractions(box_at(record, at))) {
+      boxes.push_back(*box);
+    } else {
+      ++sample.boxes_left_out;
+    }
+  }
+  sample.boxes = boxes;
 }
 
 }  // namespace
@@ -83,16 +111,20 @@ void read_labels(const ImageRecord& record, Sample& sample, Scratch& scratch) {
   const std::size_t count = record.label_count();
   if (count == 0) {
     const auto label = whole_number(record.label);
-    if (!label) throw Error(join("the label ", record.label, " is not a class number"));
-    sample.label = *label;
+    if (!std::isfinite(record.label)) {
+      throw Error(join("the label ", record.label, " is not a class number"));
+    }
+    sample.label = label.value_or(no_class);
+    if (label) return;
+    scratch.labels.assign(1, record.label);  // of a regression: a list of one
+    sample.labels = scratch.labels;
     return;
   }
   scratch.labels.resize(count);
   for (std::size_t i = 0; i < count; ++i) scratch.labels[i] = record.label_at(i);
   sample.labels = scratch.labels;
-  if (const auto label = read_objects(record, scratch.boxes)) {
-    sample.label = *label;
-    sample.boxes = scratch.boxes;
+  if (const auto layout = find_layout(record)) {
+    read_objects(record, *layout, sample, scratch.boxes);
     return;
   }
   sample.label = std::max(whole_number(scratch.labels.front()).value_or(no_class), no_class);

@@ -25,10 +25,10 @@ struct ImageRecord {
 ImageRecord parse_image_record(Bytes payload);
 
 /// Sets label, labels and boxes of `sample`; `scratch` owns the latter two. A label in the header
-/// is the class, a whole number (Error otherwise). Of several labels
+/// is the class, a whole number; a fraction is a list of one, and what is no number an Error. Of several labels
 /// - those that MXNet's ImageDetIter reads (header width A, object width B, …, then objects of
 ///   class, xmin, ymin, xmax, ymax, …) are boxes, and the first object's class is the sample's;
-///   objects of class -1 are padding;
+///   objects of class -1 are padding; boxes in pixels are left out and counted;
 /// - else the first one is the class when it is a whole number of 0 or more;
 /// - else the sample has no class: its label is no_class.
 /// The sample's `labels` are all of them.

@@ -182,6 +182,7 @@ class RecordioContainer final : public Container {
 
   bool shardable() const override { return true; }
   bool reads_ranges() const override { return true; }
+  bool holds_label_lists() const override { return true; }
   bool wants_mean() const override { return true; }
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;

@@ -276,6 +276,7 @@ class WebdatasetContainer final : public Container {
   }
   bool shardable() const override { return true; }
   bool reads_ranges() const override { return true; }
+  bool holds_label_lists() const override { return true; }
   bool holds_boxes() const override { return true; }
 };
 

@@ -23,9 +23,10 @@ constexpr std::size_t marked = 5;  // the sample that differs from the others
 
 /// A dataset of ten JPEGs, of which one was changed.
 template <class Change>
-fs::path write_jpegs(const fs::path& directory, const Change& change) {
+fs::path write_jpegs(const fs::path& directory, const Change& change,
+                     std::string_view format = "webdataset") {
   fs::create_directories(directory);
-  const auto writer = container("webdataset").create(directory, {.codec = &jpeg_codec});
+  const auto writer = container(format).create(directory, {.codec = &jpeg_codec});
   Buffer jpeg;
   for (std::uint32_t i = 0; i < 10; ++i) {
     const Image image = make_image({32, 48, 3}, i);
@@ -36,6 +37,16 @@ fs::path write_jpegs(const fs::path& directory, const Change& change) {
   }
   writer->finish(nullptr);
   return directory;
+}
+
+/// The same in RecordIO, one with a list of labels.
+void write_records(const fs::path& directory, const std::vector<float>& labels,
+                   std::int32_t label) {
+  const auto change = [&](Sample& sample) {
+    sample.labels = labels;
+    sample.label = label;
+  };
+  write_jpegs(directory, change, "recordio");
 }
 
 Conversion convert_jpegs(const fs::path& from, const Container& to, const fs::path& out,
@@ -66,6 +77,40 @@ TEST_P(ConformancePipeline, boxes_are_kept_or_refused_or_left_out_as_asked) {
   const auto without = open_dataset(directory / "without");
   Scratch scratch;
   for (std::uint64_t i = 0; i < 10; ++i) EXPECT_TRUE(without->read(i, scratch).boxes.empty());
+}
+
+TEST_P(ConformancePipeline, lists_of_labels_are_kept_or_refused_or_cut_as_asked) {
+  const TempDirectory directory;
+  const std::vector<std::pair<std::vector<float>, std::int32_t>> cases{{{3, 7, 9}, 3},
+                                                                       {{2.5F, 7}, -1}};
+  for (const auto& [labels, label] : cases) {
+    const fs::path in = directory / join("in", label), out = directory / join("out", label);
+    write_records(in, labels, label);
+    if (GetParam()->holds_label_lists()) {
+      if (label < 0 && GetParam()->name() == "webdataset") continue;  // it needs a class, too
+      convert_jpegs(in, *GetParam(), out);
+      Scratch scratch;
+      const Sample sample = open_dataset(out)->read(marked, scratch);
+      EXPECT_EQ(std::vector<float>(sample.labels.begin(), sample.labels.end()), labels);
+    } else {
+      expect_error(
+          [&] { convert_jpegs(in, *GetParam(), out, {.on_bad = OnBad::skip}); },
+          {"sample 5", "has a list of labels (", std::string(GetParam()->name()), "--one-label"});
+      EXPECT_FALSE(fs::exists(out));
+    }
+    const fs::path cut = directory / join("cut", label);
+    if (label < 0) {
+      expect_error([&] { convert_jpegs(in, *GetParam(), cut, {.one_label = true}); },
+                   {"sample 5", "negative"});
+      continue;
+    }
+    const Conversion made = convert_jpegs(in, *GetParam(), cut, {.one_label = true});
+    EXPECT_EQ(made.samples, 10U);
+    EXPECT_EQ(made.notes, (std::vector<std::string>{"1 lists of labels were cut to their class"}));
+    EXPECT_EQ(read_sidecar(cut)->notes, made.notes);
+    EXPECT_EQ(read_sidecar(cut)->options, (std::vector<std::string>{"--one-label"}));
+    EXPECT_TRUE(verify(*open_dataset(cut), 1).findings.empty());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, ConformancePipeline,

@@ -24,8 +24,8 @@ TEST(UnitWishes, a_path_names_columns_a_shape_and_an_order) {
   EXPECT_EQ(wishes.image, "img");
   EXPECT_EQ(wishes.label, "fine");
   EXPECT_EQ(wishes.shape, (Shape{32, 24, 3}));
-  EXPECT_TRUE(wishes.bgr);
-  EXPECT_FALSE(split_wishes("a.bin?order=rgb", all).second.bgr);
+  EXPECT_EQ(wishes.bgr, true);
+  EXPECT_EQ(split_wishes("a.bin?order=rgb", all).second.bgr, false);
 }
 
 TEST(UnitWishes, an_encoded_ampersand_belongs_to_a_name) {

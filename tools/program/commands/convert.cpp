@@ -56,6 +56,7 @@ struct ConvertRequest {
   unsigned threads = 0;
   bool no_check = false;
   bool no_boxes = false;
+  bool one_label = false;
   bool gzip = false;
   bool crops = false;
   bool resume = false;
@@ -154,6 +155,7 @@ ConvertOptions conversion_settings(const ConvertRequest& options) {
   settings.on_bad = options.on_bad;
   settings.check = !options.no_check;
   settings.no_boxes = options.no_boxes;
+  settings.one_label = options.one_label;
   settings.gzip = options.gzip;
   settings.crops = options.crops;
   settings.threads = options.threads;
@@ -322,6 +324,7 @@ std::function<int()> prepare_convert(CLI::App& app) {
   add_input(app, "--labels", options->labels, "A list of images and labels: text or CSV")
       ->type_name("FILE");
   app.add_flag("--no-boxes", options->no_boxes, "Leave out bounding boxes")->excludes(boxes);
+  app.add_flag("--one-label", options->one_label, "Of a list of labels, keep the class alone");
   add_option(app, fix_row, options->fix);
   add_option(app, on_bad_row, options->on_bad);
   app.add_flag("--no-check", options->no_check,

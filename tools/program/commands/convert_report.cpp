@@ -51,6 +51,9 @@ void note_details(const Converted& done) {
     note(fmt::format("{}: {} re-encoded (CMYK, or a PNG named JPEG)", done.path.string(),
                      counted(result.mended, "image")));
   }
+  for (const std::string& about : result.notes) {
+    note(fmt::format("{}: {}", done.path.string(), about));
+  }
   for (const Skipped& sample : result.skipped) {
     warn("left out: " + sample.text());
   }

@@ -177,6 +177,7 @@ void for_each_field(const Inspection& found, const Field& field) {
   field("options", of_sidecar(&Sidecar::options),
         {"options that shaped the result", Null{no_sidecar}});
   field("notes", of_sidecar(&Sidecar::notes), {"images re-encoded, left out, …", Null{no_sidecar}});
+  field("remarks", found.info.notes, {"what reading it assumed or passed over"});
   field("class_counts_from", sources[static_cast<std::size_t>(found.counted)],
         {"what `class_counts` counts: `all` samples, those the `sidecar` states, or `some`: the "
          "samples looked at"});

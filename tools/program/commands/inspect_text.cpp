@@ -269,6 +269,7 @@ std::string inspection_text(const Inspection& found) {
   text += line("images", images_text(found));
   text += fitted("files", title_columns) + files_text(found);
   if (found.info.sidecar) text += sidecar_text(found.info);
+  for (const std::string& note : found.info.notes) text += line("note", harmless(note));
   return text + class_counts_text(found) + sizes_text(found) + samples_text(found);
 }
 

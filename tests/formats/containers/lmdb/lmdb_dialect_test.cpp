@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <lmdb.h>
 
+#include "formats/containers/wire.h"
 #include "formats/io/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/lmdb_environment.h"
@@ -103,6 +104,59 @@ TEST(UnitLmdbAudit, a_name_that_two_samples_have_is_found_and_gaps_are_none) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_NE(findings[0].place.find("data.mdb: sample 2"), std::string::npos);
   EXPECT_EQ(findings[0].problem, "has the name 'a.png' of sample 0");
+}
+
+TEST(UnitLmdbAudit, the_labels_in_the_keys_of_digits_are_no_names) {
+  Entries entries;
+  for (int i = 0; i < 4; ++i) {
+    entries.emplace_back("0000000"s + char('0' + i) + "_" + char('0' + i % 2),
+                         "\x08\x03\x10\x01\x18\x01\x22\x03xyz\x28"s + char(i % 2));
+  }
+  Opened set(entries);
+  EXPECT_TRUE(audit(*set.dataset).empty());
+  EXPECT_EQ(set[3].name, "");
+  EXPECT_EQ(set[3].label, 1);
+  EXPECT_EQ(set[3].order, PixelOrder::planar_bgr) << "as convert_imageset's";
+}
+
+TEST(UnitLmdbDialect, the_order_of_planes_is_said_and_may_be_named) {
+  const std::string datum = "\x08\x03\x10\x01\x18\x01\x22\x03\x01\x02\x03\x28\x01";
+  for (const bool named : {false, true}) {
+    Opened set({{named ? "00000000_a.png" : "00000000", datum}});
+    const fs::path path = set.temporary / "set";
+    ASSERT_EQ(set.dataset->info().notes.size(), 1U);
+    EXPECT_NE(set.dataset->info().notes[0].find(named ? "B, G, R" : "R, G, B"), std::string::npos);
+    for (const char* const order : {"rgb", "bgr"}) {
+      const auto wished = open_dataset(path.string() + "?order=" + order);
+      EXPECT_TRUE(wished->info().notes.empty());
+      const Buffer expected = order == "rgb"s ? Buffer{std::byte{1}, std::byte{2}, std::byte{3}}
+                                              : Buffer{std::byte{3}, std::byte{2}, std::byte{1}};
+      EXPECT_EQ(decode_sample(wished->read(0, set.scratch)).pixels, expected);
+    }
+    expect_error([&] { open_dataset(path.string() + "?label=x"); }, {"?order=bgr", "'label=x'"});
+  }
+}
+
+TEST(UnitLmdbDialect, a_file_of_an_image_is_known_without_field_7) {
+  const Image image = make_image({8, 9, 3}, 1);
+  Buffer datum;
+  const std::string png = png_of(image);
+  datum.push_back(std::byte{0x08}), datum.push_back(std::byte{3});  // a shape of other pixels
+  append_delimited_field(datum, wire_key(4, Wire::delimited), as_bytes(png));
+  Opened set({{"00000000", std::string(as_text(datum))}});
+  EXPECT_EQ(decode_sample(set[0]).pixels, image.pixels);
+}
+
+TEST(UnitLmdbDialect, named_databases_are_named) {
+  const TempDirectory temporary;
+  fs::create_directory(temporary / "set");
+  {
+    Environment made(temporary / "set", 0, "images");
+    made.put("a", "b");
+    made.commit();
+  }
+  expect_error([&] { open_dataset(temporary / "set"); },
+               {"data.mdb", "holds named databases, such as 'images'"});
 }
 
 TEST(UnitLmdbAudit, pages_with_two_uses_are_found) {

@@ -94,9 +94,8 @@ TEST(UnitImageRecord, padding_is_no_object_and_boxes_end_with_the_image) {
 
 TEST(UnitImageRecord, labels_that_only_look_like_boxes_are_labels) {
   for (const std::vector<float>& labels : std::vector<std::vector<float>>{
-           {4, 5, 7, 7, 0, 10, 20, 30, 40},             // not relative to the image's sides
+           {4, 5, 7, 7, 0, 30, 20, 10, 40},             // neither fractions nor in order
            {4, 5, 7, 7, 0.5F, 0.1F, 0.2F, 0.3F, 0.4F},  // not a class
-           {4, 5, 7, 7, 0, 0.3F, 0.2F, 0.1F, 0.4F},     // right before left
            {4, 5, 7, 7, 0, 0.1F, 0.2F, 0.3F},           // an object too short
            {4, 4, 7, 7, 0, 0.1F, 0.2F, 0.3F}}) {        // objects without a box
     const Read read(labels);
@@ -104,6 +103,37 @@ TEST(UnitImageRecord, labels_that_only_look_like_boxes_are_labels) {
     EXPECT_TRUE(read.sample.boxes.empty());
     EXPECT_EQ(read.sample.labels.size(), labels.size());
   }
+}
+
+TEST(UnitImageRecord, the_class_of_objects_is_theirs_whatever_their_boxes_are) {
+  for (const std::vector<float>& labels : std::vector<std::vector<float>>{
+           {2, 5, 11, 774, 411, 815, 446},                       // in pixels
+           {4, 5, 1024, 768, 11, 774, 411, 815, 446},            // with a header of four
+           {2, 6, 11, 774, 411, 774, 446, 0, 3, 9, 9, 8, 8, 0},  // without area, reversed
+           {2, 5, 11, 0.1F, 0.2F, 0.1F, 0.4F}}) {                // without area
+    const Read read(labels);
+    EXPECT_EQ(read.sample.label, 11);
+    EXPECT_TRUE(read.sample.boxes.empty());
+    EXPECT_EQ(read.sample.boxes_left_out, labels.size() > 10 ? 2U : 1U);
+    EXPECT_EQ(read.sample.labels.size(), labels.size());
+  }
+  const Read read({2, 5, 11, 0.4F, 0.2F, 0.1F, 1.0000001F});
+  ASSERT_EQ(read.sample.boxes.size(), 1U);
+  EXPECT_EQ(read.sample.boxes[0], (Box{0.1F, 0.2F, 0.4F, 1})) << "put in order, and clamped";
+  EXPECT_EQ(read.sample.boxes_left_out, 0U);
+}
+
+TEST(UnitImageRecord, a_fraction_in_the_header_is_a_list_of_one) {
+  Buffer payload;
+  append_le(payload, std::uint32_t{0});
+  append_le(payload, 2.5F);
+  payload.resize(24);
+  Sample sample;
+  Scratch scratch;
+  read_labels(parse_image_record(payload), sample, scratch);
+  EXPECT_EQ(sample.label, no_class);
+  EXPECT_EQ(std::vector<float>(sample.labels.begin(), sample.labels.end()),
+            std::vector<float>{2.5F});
 }
 
 TEST(UnitImageRecord, labels_that_start_with_no_class_are_kept_and_the_sample_has_none) {
@@ -120,8 +150,8 @@ TEST(HostileImageRecord, a_label_that_a_float_cannot_hold_is_refused) {
 }
 
 TEST(HostileImageRecord, labels_that_are_no_classes_are_refused) {
-  for (const float label : {0.5F, 3e9F, -3e9F, std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::infinity()}) {
+  for (const float label :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     Buffer payload;
     append_le(payload, std::uint32_t{0});
     append_le(payload, label);

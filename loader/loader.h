@@ -33,12 +33,13 @@ enum class LastBatch : std::uint8_t {
   partial,  // a smaller batch, which ranks share evenly; an Error if some would get no image
   drop,     // no batch
   wrap,     // a full batch, completed with the epoch's first images
+  pad,      // a smaller one, of one size on all ranks: the epoch's first images complete it
 };
 
 /// What becomes of an epoch's images, or groups of them, that ranks cannot share evenly.
 enum class UnevenShares : std::uint8_t {
   one_more,   // the first ranks get one more, in a partial last batch
-  repeat,     // all get one more: the epoch's first images come again
+  repeat,     // all get one more: the epoch's first images come again, as in LastBatch::pad
   leave_out,  // no rank gets one
 };
 
@@ -108,6 +109,9 @@ struct LoaderOptions {
     /// batch that is too small for all goes to the first of them.
     bool in_step = true;
     UnevenShares uneven = UnevenShares::one_more;
+    /// Images of a step are dealt to the ranks one by one, as PyTorch's DistributedSampler does, and
+    /// not a batch at a time. Not for groups.
+    bool interleaved = false;
     void check() const;  // throws Error unless the rank is below their number
   };
   struct Bad {
@@ -166,9 +170,11 @@ struct LoaderStats {
   double alive_seconds = 0;       // since construction, when filling began
   std::uint64_t shrunk = 0;       // images decoded at less than their size
   std::uint64_t bad_seats = 0;    // replaced or skipped, in batches handed out
-  double mean_filled = 0;         // batches that were ready at a call of next(), on average
-  unsigned threads = 0;           // workers now
-  unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
+  std::uint64_t repeated =
+      0;                      // of images: again in their epoch, since shares or batches were short
+  double mean_filled = 0;     // batches that were ready at a call of next(), on average
+  unsigned threads = 0;       // workers now
+  unsigned workers_seen = 0;  // distinct threads that filled a seat (1 with threads = 0)
   CropStats crops{};
 };
 

@@ -207,7 +207,10 @@ LoaderSetup set_up(const LoaderSettings& settings, const Dataset& dataset, const
                    .block = settings.shuffle_blocks,
                    .last = settings.last,
                    .picks = picks};
-  options.share = {.rank = settings.rank, .ranks = settings.ranks, .uneven = settings.uneven};
+  options.share = {.rank = settings.rank,
+                   .ranks = settings.ranks,
+                   .uneven = settings.uneven,
+                   .interleaved = settings.interleaved};
   options.bad = {settings.on_bad, settings.bad_budget};
   setup.batches_per_epoch = plan_of(setup, settings, by).batches_per_epoch();
   return setup;

@@ -32,7 +32,7 @@ inline constexpr std::string_view decode_words[] = {name(DecodedSize::full),
                                                     name(DecodedSize::scaled)};
 /// In place of these words, where a device decodes packed JPEGs.
 inline constexpr std::string_view device_word = "device";
-inline constexpr std::string_view last_words[] = {"partial", "drop", "wrap"};
+inline constexpr std::string_view last_words[] = {"partial", "drop", "wrap", "pad"};
 inline constexpr std::string_view bad_words[] = {"fail", "replace", "skip"};
 
 /// Where a run begins: LoaderState without its seed.
@@ -70,6 +70,7 @@ struct LoaderSettings {
 
   /// Not for users: as PyTorch's DistributedSampler has it, which says so.
   UnevenShares uneven = UnevenShares::one_more;
+  bool interleaved = false;
 
   /// Not for users: whether a core is left to whoever takes the batches where the loader finds the
   /// number of threads.
@@ -166,13 +167,17 @@ void for_each_setting(Settings& of, const Visit& visit) {
              "The blocks come in random order, and samples are shuffled among those of 16 blocks, "
              "or of the window. For servers with a cache, and for disks that seek slowly."},
         of.shuffle_blocks);
-  visit({.name = "last",
-         .unit = "HOW",
-         .sentence = "An incomplete last batch: partial, drop, wrap",
-         .detail = "A smaller batch, in which every rank needs an image, none, or one completed "
-                   "with the epoch's first images.",
-         .words = last_words},
-        of.last);
+  visit(
+      {.name = "last",
+       .unit = "HOW",
+       .sentence = "An incomplete last batch: partial, drop, wrap, pad",
+       .detail = "A smaller batch, in which every rank needs an image and the first ranks may "
+                 "have one more than the others; none; one completed with the epoch's first "
+                 "images; or a smaller batch of one size on all ranks, which the first images "
+                 "complete, as PyTorch's DistributedSampler does: at most one less than there are "
+                 "ranks.",
+       .words = last_words},
+      of.last);
   visit({.name = "rank",
          .unit = "R",
          .sentence = "Load the share of rank R, from 0",

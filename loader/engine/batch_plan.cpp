@@ -33,6 +33,8 @@ void check(const LoaderOptions& options, std::uint64_t size) {
   if (picks != nullptr && options.order.block != 0) {
     throw Unsuited("shuffle_blocks", "an epoch of picks has no neighbours; leave it out");
   }
+  if (together > 1 && options.share.interleaved)
+    throw Unsuited("groups", "ranks that take images one by one would tear them apart");
   if (together > 1 && options.order.shuffle)
     throw Unsuited("shuffle", "it would tear groups apart; they are in a random order anyway");
   if (options.start.position % together != 0) {
@@ -51,11 +53,12 @@ void check(const LoaderOptions& options, std::uint64_t size) {
 Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes)
     : size_((check(options, size), size)),
       batch_(options.batch),
-      last_(options.order.last),
+      last_(options.order.last == LastBatch::pad ? LastBatch::partial : options.order.last),
       rank_(options.share.rank),
       ranks_(options.share.ranks),
       in_step_(options.share.in_step),
-      uneven_(options.share.uneven),
+      uneven_(options.order.last == LastBatch::pad ? UnevenShares::repeat : options.share.uneven),
+      interleaved_(options.share.interleaved),
       together_(options.order.picks != nullptr ? options.order.picks->together() : 1),
       step_images_(std::uint64_t{batch_} * ranks_),
       max_count_(last_ == LastBatch::wrap ? batch_ : share(std::min(shared(size), step_images_))),
@@ -101,7 +104,7 @@ void Plan::expect_batch_for_each_rank(std::uint64_t left) const {
   if (!in_step_ || last_ != LastBatch::partial || rest == 0 || rest / together_ >= ranks_) return;
   throw Unsuited("last", images(left), " in batches of ", batch_, " for each of ", ranks_,
                  " ranks leave ", rest, ", too few for every rank to have a last batch; expected ",
-                 "drop or wrap, or another batch");
+                 "pad, drop or wrap, or another batch");
 }
 
 std::uint64_t Plan::batches_in(std::uint64_t images) const {
@@ -137,6 +140,14 @@ BatchRange Plan::batch(std::uint64_t step) const {
                                        std::min<std::uint64_t>(rank_, groups % ranks_));
     range.count = share(left);
   }
+  if (interleaved_) {
+    range.first = first + rank_;
+    range.stride = ranks_;
+  }
+  const std::uint64_t within =
+      range.first < size_ ? (size_ - 1 - range.first) / range.stride + 1 : 0;
+  range.repeated =
+      range.count - static_cast<std::uint32_t>(std::min<std::uint64_t>(within, range.count));
   range.after = std::min(first + step_images_, size_);
   return range;
 }

@@ -29,8 +29,10 @@ class Unsuited : public formats::Error {
 struct BatchRange {
   std::uint64_t number = 0;  // from 0, through all epochs
   std::uint64_t epoch = 0;
-  std::uint64_t first = 0;  // position in the epoch; past its end, positions restart at 0
+  std::uint64_t first = 0;   // position in the epoch; past its end, positions restart at 0
+  std::uint64_t stride = 1;  // from one image's position to the next one's
   std::uint32_t count = 0;
+  std::uint32_t repeated = 0;  // of them, that are past the end
   bool last_of_epoch = false;
   std::uint64_t after = 0;  // position after this step of all ranks
 };
@@ -82,6 +84,7 @@ class Plan {
   std::uint32_t ranks_;
   bool in_step_;
   UnevenShares uneven_;
+  bool interleaved_;
   std::uint64_t together_;     // images of a group, which stays in one batch
   std::uint64_t step_images_;  // of all ranks
   std::uint32_t max_count_;

@@ -50,7 +50,8 @@ class ChunkOrder {
   /// The pick for a seat of the chunk, from 0: each comes once an epoch. It seeds the random draws of
   /// the sample.
   std::uint64_t pick(const Chunk& chunk, std::uint32_t seat) const {
-    const std::uint64_t position = chunk.batch.first + chunk.seat + seat;
+    const std::uint64_t position =
+        chunk.batch.first + (chunk.seat + std::uint64_t{seat}) * chunk.batch.stride;
     const std::uint64_t size = job_.epoch_size();
     return order_->index(position < size ? position : position % size);
   }

@@ -70,7 +70,8 @@ struct ConsumerCounters {
   Counter wait_ns;
   Counter first_wait_ns;
   Counter bad_seats;
-  Counter filled;  // sum over calls of next(): slots found filled
+  Counter repeated;  // images
+  Counter filled;    // sum over calls of next(): slots found filled
 };
 
 }  // namespace feedrate::loader::detail

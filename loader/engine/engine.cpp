@@ -228,6 +228,7 @@ const Batch* Loader::Engine::next() {
     if (count == 0) continue;
     consumer_.images.add(count);
     consumer_.batches.add(1);
+    consumer_.repeated.add(std::min(range.repeated, count));
     if (tune_) tune();
     batch_ = {.number = range.number,
               .epoch = range.epoch,
@@ -366,6 +367,7 @@ LoaderStats Loader::Engine::stats() const {
   stats.images = consumer_.images.get();
   stats.batches = consumer_.batches.get();
   stats.bad_seats = consumer_.bad_seats.get();
+  stats.repeated = consumer_.repeated.get();
   stats.wait_seconds = seconds(consumer_.wait_ns.get());
   stats.first_wait_seconds = seconds(consumer_.first_wait_ns.get());
   stats.alive_seconds = seconds(clock_ns() - origin_ns_);

@@ -72,6 +72,8 @@ def batches(order, start, batch, last, rank, ranks):
             return
         else:
             share, more = divmod(left, ranks)
+            if last == "pad" and more:
+                share, more = share + 1, 0
             begin = first + rank * share + min(rank, more)
             mine = range(begin, begin + share + (rank < more))
         if mine:

@@ -305,7 +305,7 @@ torch.distributed.destroy_process_group()
         self.assertEqual(len(self.loader(batch_size=100, rank=1, ranks=3)), 2)
 
     def test_ranks_have_equally_many_batches_or_an_error_names_last(self):
-        with self.assertRaisesRegex(ValueError, "129 images .* leave 1, .* drop or wrap"):
+        with self.assertRaisesRegex(ValueError, "129 images .* leave 1, .* pad, drop or wrap"):
             self.loader(order=range(129), rank=0, ranks=2)
         for last, batches in ("drop", 1), ("wrap", 2):
             for rank in range(2):
@@ -315,7 +315,7 @@ torch.distributed.destroy_process_group()
             loader = self.loader(order=range(129))
             share.return_value = (0, 2)
             for asked in len, iter, list:
-                with self.assertRaisesRegex(ValueError, "drop or wrap"):
+                with self.assertRaisesRegex(ValueError, "pad, drop or wrap"):
                     asked(loader) if asked is not iter else next(iter(loader))
 
     def test_the_dataset_is_whole_whatever_an_epoch_holds(self):

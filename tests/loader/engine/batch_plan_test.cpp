@@ -109,7 +109,7 @@ TEST(UnitPlan, ranks_get_equally_many_batches_or_are_told_of_last) {
     for (std::uint32_t rank = 0; rank < options.share.ranks; ++rank) {
       options.share.rank = rank;
       if (!equal) {
-        testing::expect_error([&] { Plan(options, size, 784); }, {"drop or wrap"});
+        testing::expect_error([&] { Plan(options, size, 784); }, {"pad, drop or wrap"});
         options.share.in_step = false;
         if (batches(rank).second > 0) {
           ASSERT_EQ(Plan(options, size, 784).batches(), batches(rank).first + batches(rank).second);
@@ -165,14 +165,16 @@ TEST(UnitPlan, drop_and_wrap_give_every_rank_the_same_number_of_full_batches) {
 // As PyTorch's DistributedSampler and DataLoader divide an epoch, or its rest.
 TEST(UnitPlan, shares_of_one_size_repeat_or_leave_out_fewer_images_than_there_are_ranks) {
   const auto check = [](LoaderOptions options, std::uint64_t size) {
-    const bool repeats = options.share.uneven == UnevenShares::repeat;
+    const bool pads = options.order.last == LastBatch::pad;
+    const bool repeats = pads || options.share.uneven == UnevenShares::repeat;
     const std::uint64_t ranks = options.share.ranks, start = options.start.position;
     const std::uint64_t each = (size - start + (repeats ? ranks - 1 : 0)) / ranks;
     std::uint64_t batches = each / options.batch;
-    if (options.order.last == LastBatch::partial && each % options.batch != 0) ++batches;
+    if (options.order.last != LastBatch::drop && each % options.batch != 0) ++batches;
     const std::uint64_t images =
         options.order.last == LastBatch::drop ? batches * options.batch : each;
     std::vector<std::uint64_t> seen(size);
+    std::uint64_t repeated = 0, past = 0;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       options.share.rank = rank;
       const Plan plan(options, size, 784);
@@ -184,8 +186,20 @@ TEST(UnitPlan, shares_of_one_size_repeat_or_leave_out_fewer_images_than_there_ar
         ASSERT_EQ(range.last_of_epoch, b + 1 == batches);
         ASSERT_LE(range.count, plan.max_count());
         found += range.count;
-        for (std::uint32_t i = 0; i < range.count; ++i) ++seen[(range.first + i) % size];
+        repeated += range.repeated;
+        for (std::uint32_t i = 0; i < range.count; ++i) {
+          const std::uint64_t position = range.first + i * range.stride;
+          if (options.share.interleaved) {
+            ASSERT_EQ(position, start + (b * options.batch + i) * ranks + rank);
+          }
+          past += position >= size ? 1 : 0;
+          ++seen[position % size];
+        }
       }
+    }
+    ASSERT_EQ(repeated, past);
+    if (repeats && options.order.last != LastBatch::drop) {
+      ASSERT_EQ(repeated, each * ranks - (size - start));
     }
     for (std::uint64_t at = start; start == 0 && at < size; ++at) {
       const std::uint64_t round = images * ranks / size, more = images * ranks % size;
@@ -193,19 +207,23 @@ TEST(UnitPlan, shares_of_one_size_repeat_or_leave_out_fewer_images_than_there_ar
     }
   };
   for (const UnevenShares uneven : {UnevenShares::repeat, UnevenShares::leave_out}) {
-    for (const LastBatch last : {LastBatch::partial, LastBatch::drop}) {
+    for (const LastBatch last : {LastBatch::partial, LastBatch::drop, LastBatch::pad}) {
       for (std::uint64_t size = 1; size <= 24; ++size) {
         for (std::uint32_t ranks = 1; ranks <= 5; ++ranks) {
           for (std::uint32_t batch = 1; batch <= 6; ++batch) {
             const std::uint64_t least =
-                last == LastBatch::drop ? std::uint64_t{batch} * ranks : ranks;
+                last == LastBatch::drop  ? std::uint64_t{batch} * ranks
+                : last == LastBatch::pad ? 1
+                                         : ranks;
             if (size < least) continue;
             for (const std::uint64_t start : {std::uint64_t{0}, size / 3, size - 1}) {
               check({.batch = batch,
                      .epochs = 1,
                      .start = {.position = start},
                      .order = {.last = last},
-                     .share = {.ranks = ranks, .uneven = uneven}},
+                     .share = {.ranks = ranks,
+                               .uneven = uneven,
+                               .interleaved = (size + batch) % 2 == 0}},
                     size);
             }
           }

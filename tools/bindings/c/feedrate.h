@@ -158,8 +158,14 @@ enum { FEEDRATE_LAYOUT_USUAL = 0, FEEDRATE_LAYOUT_NHWC = 1, FEEDRATE_LAYOUT_NCHW
 /// with slightly other pixels.
 enum { FEEDRATE_DECODE_FULL = 0, FEEDRATE_DECODE_SCALED = 1 };
 /// What becomes of images that do not fill a batch: a smaller one, in which every rank needs an
-/// image, none, or one completed with the epoch's first images.
-enum { FEEDRATE_LAST_PARTIAL = 0, FEEDRATE_LAST_DROP = 1, FEEDRATE_LAST_WRAP = 2 };
+/// image, none, one completed with the epoch's first images, or a smaller one of one size on all
+/// ranks, completed so.
+enum {
+  FEEDRATE_LAST_PARTIAL = 0,
+  FEEDRATE_LAST_DROP = 1,
+  FEEDRATE_LAST_WRAP = 2,
+  FEEDRATE_LAST_PAD = 3
+};
 /// At a damaged sample: fail, take another one in its place, or leave it out.
 enum { FEEDRATE_BAD_FAIL = 0, FEEDRATE_BAD_REPLACE = 1, FEEDRATE_BAD_SKIP = 2 };
 

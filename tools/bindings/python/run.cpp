@@ -225,6 +225,7 @@ nb::dict Run::stats() {
   all["busy_read_seconds"] = stats.busy_read;
   all["busy_decode_seconds"] = stats.busy_decode;
   all["busy_augment_seconds"] = stats.busy_augment;
+  all["repeated_images"] = stats.repeated;
   all["bad_seats"] = stats.bad_seats;
   all["shrunk_images"] = stats.shrunk;
   all["threads"] = stats.threads;

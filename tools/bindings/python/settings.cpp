@@ -135,6 +135,7 @@ void add_settings(nb::module_& module) {
             new (self) Settings(checked([&] {
               LoaderSettings asked = read(given);
               if (repeats) asked.uneven = *repeats ? UnevenShares::repeat : UnevenShares::leave_out;
+              asked.interleaved = repeats.has_value();
               if (picks != nullptr && picks->drawn) check_drawn(asked, Spelling::python);
               return set_up(dataset, picks != nullptr ? picks->picks : nullptr, std::move(labels),
                             asked);

@@ -15,9 +15,14 @@ using namespace trainer;
 Steps count_steps(const TrainingRequest& request, const Opened& opened) {
   const std::uint64_t images = opened.epoch_images();
   const std::uint32_t batch = opened.recipe.batch;
-  Steps steps{.last = last_batch(images, batch)};
-  steps.per_epoch = images / batch;
-  if (steps.last == loader::LastBatch::partial && images % batch != 0) ++steps.per_epoch;
+  const std::uint64_t rest = images % batch;
+  Steps steps;
+  if (!can_share(rest, opened.picks ? opened.picks->together() : 1)) steps.left_out = rest;
+  steps.per_epoch = images / batch + (rest != steps.left_out ? 1 : 0);
+  if (steps.per_epoch == 0) {
+    fail(opened.dataset->info().path, "an epoch of ", counted(images, "image"),
+         " has no batch that ", world().ranks(), " ranks can share");
+  }
   if (request.seconds > 0) return steps;
   const bool asked = request.length.steps > 0 || request.length.epochs > 0;
   const Length& length = asked ? request.length : opened.recipe.length;

@@ -12,7 +12,7 @@ namespace feedrate::tools {
 
 /// The length of a training in steps.
 struct Steps {
-  loader::LastBatch last;  // of an epoch
+  std::uint64_t left_out = 0;  // images at the end of an epoch: too few for every rank to have one
   std::uint64_t per_epoch = 0;
   std::uint64_t all = 0;  // 0: until the time is up
 };

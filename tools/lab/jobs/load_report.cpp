@@ -231,6 +231,8 @@ void for_each_field(const LoadReport& report, const Field& field) {
         {"how images lie in batches: `nhwc`, channels last, or `nchw`"});
   field("decode", name(report.decode), about_decode);
   field("shrunk_images", stats.shrunk, {"images decoded at a half of their size or less"});
+  field("repeated_images", stats.repeated,
+        {"of `images`, that came again in their epoch, since `--last` wraps or pads"});
   field("epochs", report.epochs, {"`images` divided by the size of the dataset", Digits{3}});
   field("digest", unless_empty(report.digest),
         {"of the first epoch's batches; the same at any number of threads", Unit{sha256_unit},
@@ -313,6 +315,10 @@ std::string LoadReport::text() const {
         100 * share, share >= mlperf_share ? "passes" : "fails", 100 * mlperf_share);
   }
   if (device) text += fmt::format("  {}\n", device->text());
+  if (stats.repeated > 0) {
+    text += fmt::format("  {} came again in their epoch, to complete last batches\n",
+                        counted(stats.repeated, "image"));
+  }
   if (bad_samples > 0) {
     text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
                         counted(stats.bad_seats, "seat"), skips ? "skipped" : "replaced");

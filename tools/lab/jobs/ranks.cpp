@@ -26,9 +26,8 @@ void refuse_for_ranks(const TrainingRequest& request, std::uint32_t batch) {
   }
 }
 
-LastBatch last_batch(std::uint64_t images, std::uint32_t batch) {
-  const std::uint64_t left = images % batch;
-  return left != 0 && left < world().ranks() ? LastBatch::drop : LastBatch::partial;
+bool can_share(std::uint64_t images, std::uint64_t together) {
+  return images / together >= world().ranks();
 }
 
 TrainOptions::Progress of_all_ranks(TrainOptions::Progress progress) {

@@ -12,8 +12,8 @@ namespace feedrate::tools {
 /// Throws Error when these ranks cannot train as asked. `batch` is that of all ranks together.
 void refuse_for_ranks(const TrainingRequest& request, std::uint32_t batch);
 
-/// Drops the last images of an epoch when they are too few for every rank to have one.
-loader::LastBatch last_batch(std::uint64_t images, std::uint32_t batch);
+/// Whether every rank gets one of so many images, or one group of `together` of them.
+bool can_share(std::uint64_t images, std::uint64_t together);
 
 /// Every rank takes the same steps with as many images, so the rate is a multiple of this rank's.
 trainer::TrainOptions::Progress of_all_ranks(trainer::TrainOptions::Progress progress);

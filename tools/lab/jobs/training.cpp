@@ -127,7 +127,7 @@ class Training {
     options.start = {.seed = start_.seed,
                      .epoch = start_.epoch,
                      .position = start_.batch * opened_.recipe.batch};
-    options.order.last = steps_.last;
+    options.order.last = steps_.left_out != 0 ? LastBatch::drop : LastBatch::partial;
     options.order.block = request_.feed.loader.shuffle_blocks;
     options.order.picks = opened_.picks.get();
     if (opened_.picks) options.order.shuffle = opened_.picks->needs_shuffle();
@@ -290,6 +290,12 @@ TrainingReport run_training(const TrainingRequest& request) {
             request.files.resume.empty() ? EarlierLines::erase : EarlierLines::keep);
   const std::string advice = rate_advice(request);
   if (!advice.empty() && !request.feed.resident && world().rank() == 0) note(advice);
+  if (steps.left_out != 0 && !request.feed.resident && world().rank() == 0) {
+    warn(fmt::format(
+        "each epoch leaves out its last {}, too few for {} ranks to have one each, or a group; one "
+        "process would train them",
+        counted(steps.left_out, "image"), world().ranks()));
+  }
   const LearningRate rate(schedule_of(opened.recipe, steps.per_epoch, steps.all));
   const std::unique_ptr<Session> session = compile(request, opened);
   Training training(request, opened, steps, *session, logs);

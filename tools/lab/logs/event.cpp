@@ -32,7 +32,7 @@ Fields fields_of(const LoaderStats& stats) {
           {"batches", stats.batches},           {"bytes_read", stats.bytes_read},
           {"wait_seconds", stats.wait_seconds}, {"busy_read", stats.busy_read},
           {"busy_decode", stats.busy_decode},   {"busy_augment", stats.busy_augment},
-          {"bad_seats", stats.bad_seats}};
+          {"repeated_images", stats.repeated},  {"bad_seats", stats.bad_seats}};
 }
 
 void Event::become(std::string_view next, Fields fields) {

@@ -30,6 +30,8 @@ constexpr Metric metrics[] = {
     {"load_read_seconds_total", "Workers' time spent reading.", "progress", "busy_read"},
     {"load_decode_seconds_total", "Workers' time spent decoding.", "progress", "busy_decode"},
     {"load_augment_seconds_total", "Workers' time spent augmenting.", "progress", "busy_augment"},
+    {"load_repeated_images_total", "Images that came again in their epoch.", "progress",
+     "repeated_images"},
     {"load_bad_seats_total", "Places of bad samples, refilled or left out.", "progress",
      "bad_seats"},
     {"train_steps_total", "Steps done.", "progress", "step"},

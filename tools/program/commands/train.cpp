@@ -215,7 +215,8 @@ weights are random, which serves the time alone.
 
 Started by mpirun, srun or torchrun, several processes train one network together:
 --batch is the sum over all of them, each computes the gradients of its share, and the
-result is that of a single process. With --device cuda, each process uses the GPU of its
+result is that of a single process, but for the end of an epoch: images, or groups, that
+are fewer than the processes are left out, which is said at the start. With --device cuda, each process uses the GPU of its
 local rank, and NCCL adds up the gradients. Processes of torchrun and its like, for which
 RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, connect by TCP and need no MPI.
 

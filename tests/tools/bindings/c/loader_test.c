@@ -30,7 +30,7 @@ static void options_that_make_no_sense_are_refused(const char* path) {
   REFUSED(threads, 257, "threads: expected a whole number from 0 to 256");
   REFUSED(epochs, 1000001, "epochs: expected a whole number from 1 to 1000000 or 0, found 1000001");
   REFUSED(pixels, 3, "FEEDRATE_PIXELS_U8, FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16, found 3");
-  REFUSED(last, 3, "FEEDRATE_LAST_DROP or FEEDRATE_LAST_WRAP, found 3");
+  REFUSED(last, 4, "FEEDRATE_LAST_WRAP or FEEDRATE_LAST_PAD, found 4");
   REFUSED(on_bad, -1, "FEEDRATE_BAD_REPLACE or FEEDRATE_BAD_SKIP, found -1");
   REFUSED(ranks, 0, "ranks: expected a whole number from 1 to 65536, found 0");
   REFUSED(rank, 1, "rank: expected a rank below the number of ranks, 1, found 1");

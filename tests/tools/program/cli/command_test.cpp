@@ -213,7 +213,7 @@ TEST(CommandsMisuse, missing_superfluous_and_invalid_arguments_are_named) {
   expect_said({"load", "x", "--pixels", "f32", "--mean", "much"}, exit_misused,
               {"--mean: expected a number from 0 to 255, found 'much'"});
   expect_said({"load", "x", "--last", "dorp"}, exit_misused,
-              {"--last: expected partial, drop or wrap, found 'dorp'; did you mean drop?"});
+              {"--last: expected partial, drop, wrap or pad, found 'dorp'; did you mean drop?"});
 }
 
 TEST(CommandsMisuse, numbers_that_make_no_sense_are_refused_in_a_short_sentence) {

@@ -50,16 +50,18 @@ class CommandsLoad : public ::testing::Test {
 };
 
 TEST_F(CommandsLoad, ranks_share_an_epoch_and_last_decides_on_the_incomplete_batch) {
-  for (const auto& [last, images] :
-       {std::pair("partial", 601), std::pair("drop", 576), std::pair("wrap", 640)}) {
-    int sum = 0;
+  for (const auto& [last, images] : {std::pair("partial", 601), std::pair("drop", 576),
+                                     std::pair("wrap", 640), std::pair("pad", 602)}) {
+    int sum = 0, repeated = 0;
     for (const char* rank : {"0", "1"}) {
       const ordered_json loaded =
           json({"--rank", rank, "--ranks", "2", "--batch", "32", "--last", last, "--no-digest"});
       sum += loaded.at("images").get<int>();
+      repeated += loaded.at("repeated_images").get<int>();
       EXPECT_EQ(loaded.at("state").dump(), R"({"seed":1,"epoch":1,"position":0})");
     }
     EXPECT_EQ(sum, images) << last;
+    EXPECT_EQ(repeated, std::max(0, images - 601)) << last;
   }
   const Said uneven = load({"--rank", "0", "--ranks", "2", "--batch", "30"});
   EXPECT_EQ(uneven.code, exit_failed);

@@ -39,7 +39,8 @@ std::string_view without_archive_ending(std::string_view path) {
 // True where a part of the path begins with a dot, or is what macOS adds to zips.
 bool is_hidden(std::string_view path) {
   return path.starts_with('.') || path.find("/.") != std::string_view::npos ||
-         path.starts_with("__MACOSX/") || is_clutter(base_name(path));
+         path.starts_with("__MACOSX/") || path.find("/__MACOSX/") != std::string_view::npos ||
+         is_clutter(base_name(path));
 }
 
 class ArchiveImages final : public FolderImages {

@@ -125,7 +125,12 @@ class ArchiveStream final : public FolderStream {
       if (at_ == split_.labels.size()) changed();
     } while (split_.labels[at_++] == FolderSplit::elsewhere);
     if (images_->path().size() <= split_.front) changed();
-    sample = sample_of(images_->bytes(storage_), at_ - 1, images_->path());
+    try {
+      sample = sample_of(images_->bytes(storage_), at_ - 1, images_->path());
+    } catch (const Error& error) {
+      sample = sample_of({}, at_ - 1, images_->path());
+      problem_ = error.what();
+    }
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/base/utf8.h"
+#include "formats/containers/folder/folder_files.h"
 #include "formats/io/file.h"
 
 namespace feedrate::converters {
@@ -24,8 +25,9 @@ constexpr std::string_view name_titles[] = {
     "imgname",  "imageid",  "imgid",     "image",   "img",  "images", "id",        "name"};
 constexpr std::string_view boxes_title = "predictionstring";
 constexpr std::string_view label_titles[] = {
-    "label",    "labels",     "labelid",      "labelname", "class", "classid", "classname",
-    "category", "categoryid", "categoryname", "target",    "breed", "species", boxes_title};
+    "label",     "labels",   "labelid",    "labelname",    "class",  "classid",
+    "classname", "category", "categoryid", "categoryname", "target", "breed",
+    "species",   "dx",       "diagnosis",  boxes_title};
 constexpr std::size_t box_words = 4;  // behind the class: the corners
 
 std::string title(std::string_view field) {
@@ -114,7 +116,7 @@ class TableReader {
       ++line_;
       try {
         expect_text(line);
-        if (!trimmed(line).empty()) take(line);
+        if (!trimmed(line).empty() && !is_comment(line)) take(line);
       } catch (const Error& error) {
         throw Error(join("line ", line_, ": ", error.what()));
       }
@@ -136,10 +138,19 @@ class TableReader {
                             wrong - line.begin(), static_cast<unsigned char>(*wrong)));
   }
 
+  // Only in front of the first row; an image may be called "#1.jpg".
+  bool is_comment(std::string_view line) const {
+    return first_ == 0 && line.starts_with('#') &&
+           !has_image_extension(line.substr(0, line.find_first_of(" \t,;")));
+  }
+
   void take(std::string_view line) {
     if (first_ == 0) {
       const bool tabs = line.find('\t') != std::string_view::npos;
-      separator_ = tabs ? '\t' : line.find(',') != std::string_view::npos ? ',' : ' ';
+      separator_ = tabs                                       ? '\t'
+                   : line.find(',') != std::string_view::npos ? ','
+                   : line.find(';') != std::string_view::npos ? ';'
+                                                              : ' ';
     }
     Fields fields = separator_ == ' ' ? two_fields(line) : separated_fields(line, separator_);
     if (first_ == 0) {

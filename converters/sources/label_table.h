@@ -1,7 +1,7 @@
 #pragma once
 // The two columns of a list of labels that matter, of whatever form the file has: fields separated by
-// tabs, by commas (a quoted field may hold some), or by the last blank of a line; with or without a
-// header. The first line decides for all.
+// tabs, by commas or semicolons (a quoted field may hold some), or by the last blank of a line; with or without
+// a header. The first line behind comments ("# …") decides for all.
 //
 //   filename,width,height,class          the words of a header say which column is which
 //   a.jpg,500,375,cat

@@ -117,8 +117,8 @@ std::optional<Bytes> ArchiveHandle::next_block() {
 
 std::optional<std::size_t> ArchiveHandle::read(MutableBytes into) {
   const la_ssize_t count = archive_read_data(handle_, into.data(), into.size());
-  failed_ = thrown_ || count < 0;
-  if (failed_) return std::nullopt;
+  failed_ = thrown_ || count == ARCHIVE_FATAL;
+  if (failed_ || count < 0) return std::nullopt;
   return static_cast<std::size_t>(count);
 }
 

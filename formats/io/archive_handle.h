@@ -47,7 +47,8 @@ class ArchiveHandle {
 
   /// The next block of the entry, empty at its end; nothing on failure.
   std::optional<Bytes> next_block();
-  /// Reads as much as the entry still has, up to the size of `into`; nothing on failure.
+  /// Reads as much as the entry still has, up to the size of `into`; nothing on failure. Where the
+  /// entry alone is damaged (a wrong CRC, a passphrase), the next entry can be read.
   std::optional<std::size_t> read(MutableBytes into);
 
   /// Throws the Error that `source` threw, if it did, else one with libarchive's text.

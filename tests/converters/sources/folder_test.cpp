@@ -246,6 +246,38 @@ TEST_F(UnitFolderSource, classes_without_images_count_in_archives_as_on_disk) {
   EXPECT_EQ(notes.at(1), "classes without images: 1, the first: b");
 }
 
+TEST_F(UnitFolderSource, what_macos_adds_is_no_class_at_any_depth) {
+  const Entries set{{"w/a/1.png", png(1)}, {"w/b/2.png", png(2)}};
+  Entries of_a_mac = set;
+  of_a_mac.insert(of_a_mac.begin(), {"w/__MACOSX/._a", "no class"});
+  unpack(of_a_mac, directory_ / "mac");
+  const std::vector<std::string> expected =
+      samples({write(directory_ / "w.tar", tar(set))}, "train");
+  EXPECT_EQ(samples({write(directory_ / "mac.tar", tar(of_a_mac))}, "train"), expected);
+  EXPECT_EQ(samples({directory_ / "mac"}, "train"), expected);
+}
+
+TEST_F(UnitFolderSource, an_entry_with_a_wrong_checksum_is_a_bad_sample) {
+  std::string zip = make_archive({{"a/1.png", png(1)}, {"a/2.png", png(2)}},
+                                 {ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE});
+  // The CRC that stands behind an entry's data, and the same in the directory.
+  const std::size_t descriptor = zip.find("PK\x07\x08"), listed = zip.find("PK\x01\x02");
+  ASSERT_NE(descriptor, std::string::npos);
+  ASSERT_NE(listed, std::string::npos);
+  zip[descriptor + 4] ^= 1;
+  zip[listed + 16] ^= 1;
+  const auto stream =
+      source("folder").open(std::vector{write(directory_ / "damaged.zip", zip)}, "train");
+  Sample sample;
+  ASSERT_TRUE(stream->next(sample));
+  EXPECT_NE(stream->problem().find("damaged.zip:a/1.png"), std::string_view::npos);
+  EXPECT_EQ(sample.name, "a/1.png");
+  ASSERT_TRUE(stream->next(sample));
+  EXPECT_EQ(stream->problem(), "");
+  EXPECT_EQ(sample.name, "a/2.png");
+  EXPECT_FALSE(stream->next(sample));
+}
+
 TEST_F(UnitFolderSource, archives_are_known_by_their_endings_in_any_case) {
   const Entries classes{{"set/a.TAR", tar({{"1.png", png(1)}})},
                         {"set/b.Tgz", tar_gz({{"2.png", png(2)}})},

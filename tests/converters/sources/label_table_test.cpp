@@ -37,6 +37,16 @@ TEST_F(UnitLabelTable, titles_say_which_column_is_which) {
   EXPECT_EQ(read("img_path,x\na,cat\n"), "a=cat") << "of two columns, the other one";
 }
 
+TEST_F(UnitLabelTable, semicolons_separate_fields_and_comments_are_skipped) {
+  EXPECT_EQ(read("Filename;Width;Height;Roi.X1;ClassId\n00000.ppm;53;54;6;16\n1.ppm;4;4;5;1\n"),
+            "00000.ppm=16 1.ppm=1");
+  EXPECT_EQ(read("a.jpg;3\n\"b;c.jpg\";4\n"), "a.jpg=3 b;c.jpg=4");
+  EXPECT_EQ(read("a,3\nb;c,4\n"), "a=3 b;c=4");
+  EXPECT_EQ(read("lesion_id,image_id,dx\nH1,a,bkl\nH1,b,mel\n"), "a=bkl b=mel");
+  EXPECT_EQ(read("# images of 2019\n#\na.jpg 3\nb.jpg 4\n"), "a.jpg=3 b.jpg=4");
+  EXPECT_EQ(read("#1.jpg,3\n#2.jpg,4\n"), "#1.jpg=3 #2.jpg=4");
+}
+
 TEST_F(UnitLabelTable, a_title_among_the_labels_is_no_header) {
   EXPECT_EQ(read("a,file\nb,saw\n"), "a=file b=saw");
   EXPECT_EQ(read("image_001 3\nimage_002 4\n"), "image_001=3 image_002=4");

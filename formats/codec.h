@@ -2,6 +2,7 @@
 // A codec encodes and decodes the pixels of one image. Stateless: any thread, any number at once.
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,9 @@ class Codec : public Kind {
   /// Decodes into `pixels` (shape.bytes() bytes, HWC). Throws Error on damage and when the image
   /// has another shape.
   virtual void decode(Bytes encoded, Shape shape, MutableBytes pixels) const = 0;
+  /// As decode(). Returns why the pixels, though other readers have the same, may still be wrong:
+  /// what a strict decoder warns of. Empty where there is nothing.
+  virtual std::string decode_strictly(Bytes encoded, Shape shape, MutableBytes pixels) const;
   /// Decodes only `part`, which is not empty and lies inside an image of that shape, to the same
   /// pixels as decode(). Returns where they are: in `memory`, which grows and is kept, or in
   /// `encoded` itself. Bytes that the part does not need may stay unread, so damage there goes

@@ -56,6 +56,14 @@ void decode(const Sample& sample, MutableBytes pixels) {
   }
 }
 
+std::string decode_strictly(const Sample& sample, MutableBytes pixels) {
+  if (sample.codec != &raw_codec) {
+    return sample.codec->decode_strictly(sample.bytes, sample.shape, pixels);
+  }
+  decode(sample, pixels);
+  return {};
+}
+
 PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory) {
   assert(sample.codec != nullptr);
   if (!is_planar(sample)) {

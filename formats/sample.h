@@ -52,6 +52,9 @@ struct Sample {
 /// Any thread. Throws Error on damage, without naming the file, which the caller knows.
 void decode(const Sample& sample, MutableBytes pixels);
 
+/// The same; returns what Codec::decode_strictly does.
+std::string decode_strictly(const Sample& sample, MutableBytes pixels);
+
 /// The same for `part` alone, which is not empty and lies inside the image. Returns where its
 /// pixels are: in `memory`, which grows, or in the sample. See Codec::decode_part.
 PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory);

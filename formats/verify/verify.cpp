@@ -67,7 +67,7 @@ class Verifier {
       sample = dataset_.read(index, part.scratch);
       note_sample(index, sample, part);
       part.pixels.resize(sample.shape.bytes());
-      decode(sample, part.pixels);
+      const std::string doubt = decode_strictly(sample, part.pixels);
       digests_[index] = sample_digest(sample.label, {sample.shape, part.pixels});
       const std::uint64_t shape = fingerprint(std::as_bytes(std::span(&sample.shape, 1)));
       facts_.images[index] = fingerprint(part.pixels, shape);
@@ -77,6 +77,9 @@ class Verifier {
       crops_.check(index, sample);
       dataset_.expect_as_written(index, sample);
       part.boxes_left_out += sample.boxes_left_out;
+      if (!doubt.empty()) {
+        throw Error(join(sample.codec->name(), " image is read, but may be damaged: ", doubt));
+      }
       const std::string problem = problem_of(sample);
       if (!problem.empty()) throw Error(problem);
       const auto label = static_cast<std::size_t>(sample.label);

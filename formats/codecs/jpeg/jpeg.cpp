@@ -27,6 +27,11 @@ class JpegCodec final : public Codec {
     decode_jpeg(encoded, wanted, pixels);
   }
 
+  std::string decode_strictly(Bytes encoded, Shape wanted, MutableBytes pixels) const override {
+    expect_shape(shape(encoded), wanted, "JPEG");
+    return decode_jpeg(encoded, wanted, pixels);
+  }
+
   PixelRows decode_part(Bytes encoded, Shape wanted, const Rect& part,
                         Buffer& memory) const override {
     expect_shape(shape(encoded), wanted, "JPEG");

@@ -7,6 +7,7 @@
 //   FF D8 | FF marker, u16be length, body … | FF C0…CF (SOFn) | … | FF DA (SOS) scan … | FF D9
 
 #include <optional>
+#include <string>
 
 #include "formats/pixels/image.h"
 
@@ -30,17 +31,22 @@ JpegHeader jpeg_header(Bytes encoded, std::size_t size);
 
 /// Decodes into `pixels`, shape.bytes() of them, exactly as libjpeg-turbo does by default (ISLOW,
 /// smooth upsampling of chroma). CMYK becomes RGB by R = C·K / 255, rounded to nearest, where C and
-/// K are the inverses of the inks: the stored values where an Adobe marker is present (Adobe stores
-/// inverses), 255 − stored where none is. Colour profiles and the EXIF orientation are ignored.
+/// K are the stored values: the inverses of the inks, as Adobe stores them. Pillow, OpenCV and
+/// torchvision take them so without Adobe's marker, too. Colour profiles and the EXIF orientation are ignored.
 ///
 /// Throws Error naming the byte wherever libjpeg had to guess pixels: data that ends early, invalid
 /// codes, lost restart markers, missing scans. Accepts what real files contain: bytes between
-/// markers, unknown versions of JFIF, bytes after the end of the image.
-void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels);
+/// markers, unknown versions of JFIF, bytes after the end of the image, and what it returns: why the
+/// pixels, which are those that libjpeg gives without a word, may still be wrong. That is a code that
+/// is none, bytes that no code accounts for (but 00 and FF, which is padding), or a scan that other
+/// bytes follow instead of the end of the image. Empty where a strict decoder has nothing to say.
+std::string decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels);
 
-/// True where decode_jpeg() would succeed, by the codes of a baseline image alone, in half its time.
-/// False where only decode_jpeg() can tell.
+/// True where decode_jpeg() would succeed and return nothing, by the codes of a baseline image alone,
+/// in half its time. False where only decode_jpeg() can tell.
 bool is_sound_jpeg(Bytes encoded);
+/// Whether the codes of a baseline image are complete, and bytes that are no marker of its end follow.
+bool lacks_only_its_end(Bytes encoded);
 
 /// Decodes only `part`, which is not empty and lies inside the image, to the same pixels, in
 /// `memory`, which grows. Rows below the part stay unread, so damage there goes unnoticed. Above

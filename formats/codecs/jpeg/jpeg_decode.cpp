@@ -19,11 +19,11 @@ constexpr std::uint32_t neighbours = 2;
 constexpr std::uint32_t max_mcu_width = 32;  // pixels; a cropped row begins at an MCU
 
 // One row of four inks to RGB; see jpeg.h for the rule.
-void to_rgb(const JSAMPLE* inks, std::size_t width, unsigned flip, std::byte* rgb) {
+void to_rgb(const JSAMPLE* inks, std::size_t width, std::byte* rgb) {
   for (std::size_t x = 0; x < width; ++x) {
-    const unsigned key = inks[4 * x + 3] ^ flip;
+    const unsigned key = inks[4 * x + 3];
     for (std::size_t c = 0; c < 3; ++c) {
-      rgb[3 * x + c] = static_cast<std::byte>(ink_product(inks[4 * x + c] ^ flip, key));
+      rgb[3 * x + c] = static_cast<std::byte>(ink_product(inks[4 * x + c], key));
     }
   }
 }
@@ -48,10 +48,9 @@ void read_inks(jpeg_decompress_struct& library, std::size_t count, std::byte* pi
                std::size_t stride) {
   JSAMPARRAY row = (*library.mem->alloc_sarray)(reinterpret_cast<j_common_ptr>(&library),
                                                 JPOOL_IMAGE, 4 * library.output_width, 1);
-  const unsigned flip = library.saw_Adobe_marker != 0 ? 0 : 255;
   for (; count > 0; --count, pixels += stride) {
     jpeg_read_scanlines(&library, row, 1);
-    to_rgb(row[0], library.output_width, flip, pixels);
+    to_rgb(row[0], library.output_width, pixels);
   }
 }
 
@@ -181,17 +180,31 @@ void count(const JpegAid& aid, const HuffmanFeeder& feeder, Bytes encoded) {
 
 }  // namespace
 
-void decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape, MutableBytes pixels) {
+std::string decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape,
+                        MutableBytes pixels) {
   assert(pixels.size() == shape.bytes());
+  std::string doubt;
   if (how != nullptr) {
     HuffmanFeeder feeder(*how);
     JpegDecompressor& self = jpeg_decompressor_for(encoded);
-    if (read_all(self, {shape, &feeder}, pixels.data())) return;
+    if (read_all(self, {shape, &feeder}, pixels.data())) {
+      if (!feeder.feeding) return self.doubt;
+      return feeder.scan->is_padded() ? "" : "bytes behind its last code belong to no code";
+    }
     if (!feeder.feeding) jpeg_is_damaged(self, encoded);
+    if (feeder.broken) {
+      doubt = join("its codes are not sound near byte ",
+                   encoded.size() - feeder.bytes_left + feeder.scan->bytes_read());
+    }
     // Whatever the problem is, libjpeg decides whether it is one.
   }
   JpegDecompressor& self = jpeg_decompressor_for(encoded);
-  if (!read_all(self, {shape}, pixels.data())) jpeg_is_damaged(self, encoded);
+  if (read_all(self, {shape}, pixels.data())) return doubt.empty() ? self.doubt : doubt;
+  const Error damage = jpeg_damage(self, encoded);
+  if (!self.ended || !lacks_only_its_end(encoded)) throw damage;
+  JpegDecompressor& again = jpeg_decompressor_for(encoded, JpegEnd::end_of_image);
+  if (!read_all(again, {shape}, pixels.data())) throw damage;
+  return "the marker of its end is missing";
 }
 
 PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shape, const Rect& part,
@@ -224,12 +237,17 @@ PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shap
     if (!feeder.feeding) jpeg_is_damaged(self, encoded);
   }
   JpegDecompressor& self = jpeg_decompressor_for(encoded);
-  if (!read(self, nullptr, before)) jpeg_is_damaged(self, encoded);
+  if (read(self, nullptr, before)) return result(before);
+  const Error damage = jpeg_damage(self, encoded);
+  if (!self.ended || !lacks_only_its_end(encoded) ||
+      !read(jpeg_decompressor_for(encoded, JpegEnd::end_of_image), nullptr, before)) {
+    throw damage;
+  }
   return result(before);
 }
 
-void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
-  decode_jpeg(&fastest(), encoded, shape, pixels);
+std::string decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
+  return decode_jpeg(&fastest(), encoded, shape, pixels);
 }
 
 PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) {

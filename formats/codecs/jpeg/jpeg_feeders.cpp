@@ -56,7 +56,10 @@ boolean feed_huffman(j_decompress_ptr library, JBLOCKROW* blocks) {
   auto& self = *static_cast<HuffmanFeeder*>(library->entropy);
   const bool sound = is_wanted(self, blocks) ? self.scan->read(blocks_of(self, blocks).to)
                                              : self.scan->read(nullptr);
-  if (!sound) give_up(*library, "its Huffman codes are not sound");
+  if (!sound) {
+    self.broken = true;
+    give_up(*library, "its Huffman codes are not sound");
+  }
   ++self.mcus_read;
   step(self);
   if (self.row == self.layout.down) {
@@ -199,6 +202,7 @@ void start_feeding(jpeg_decompress_struct& library, HuffmanFeeder& feeder) {
                   library.src->bytes_in_buffer);
   if (!feeder.scan->begin(*feeder.how, header_of(library), raw)) return;
   install(library, feeder);
+  feeder.bytes_left = raw.size();
   const std::size_t mcus = feeder.layout.across * feeder.layout.down;
   const bool fits = feeder.index != nullptr && feeder.index->header().mcus == mcus &&
                     feeder.index->header().components == std::size_t(library.comps_in_scan) &&

@@ -67,6 +67,8 @@ struct HuffmanFeeder : McuFeeder {
   HuffmanScan* scan;  // this thread's, as what follows
   RunsAhead* ahead;
   std::size_t mcus_read = 0;
+  std::size_t bytes_left = 0;  // of the file, from the scan's first code on
+  bool broken = false;         // it gave up at a fault of the codes
 };
 
 /// After jpeg_start_decompress. Leaves libjpeg's decoder in its place where the file is none for a

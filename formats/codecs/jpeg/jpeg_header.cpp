@@ -41,14 +41,15 @@ class Walk {
     }
   }
 
-  // The body of a marker that has one.
+  // The body of a marker that has one. Some writers count the body alone, so that the length of an
+  // empty one is less than its own two bytes: libjpeg takes it for 2.
   Bytes take_body() {
-    if (encoded_.size() - at_ < 2) ends_early();
+    constexpr std::size_t length_bytes = 2;
+    if (encoded_.size() - at_ < length_bytes) ends_early();
     const std::size_t size = load_be<std::uint16_t>(encoded_.data() + at_);
-    if (size < 2) damaged(join("a marker states ", size, " bytes, fewer than its length takes"));
-    if (size > encoded_.size() - at_) ends_early();
-    const Bytes body = encoded_.subspan(at_ + 2, size - 2);
-    at_ += size;
+    if (std::max(size, length_bytes) > encoded_.size() - at_) ends_early();
+    const Bytes body = encoded_.subspan(at_ + 2, std::max(size, length_bytes) - length_bytes);
+    at_ += length_bytes + body.size();
     return body;
   }
 
@@ -104,10 +105,9 @@ void read_kind(unsigned marker, JpegHeader& header) {
 
 // A component is coded in blocks of eight by eight pixels, and every block costs bits. With Huffman
 // codes it costs at least two (DC and end of block), or one where later scans may skip it.
-// Arithmetic codes cost next to nothing; 512 blocks a byte are far more than a white page needs,
-// tables included.
+// Arithmetic codes cost next to nothing: a white page of 8000x8000 takes 127 bytes, headers included.
 std::uint64_t max_blocks(const JpegHeader& header, std::size_t bytes) {
-  return std::uint64_t{bytes} * (header.arithmetic ? 512 : header.progressive ? 8 : 4);
+  return std::uint64_t{bytes} * (header.arithmetic ? 16'384 : header.progressive ? 8 : 4);
 }
 
 std::uint64_t blocks_along(std::uint32_t pixels, unsigned factor, unsigned largest_factor) {

@@ -98,11 +98,17 @@ bool HuffmanStream::overran() const {
   return beyond > 0 && 8 * static_cast<std::uint64_t>(beyond) > bits_.count;
 }
 
-// Between two markers, there must be no whole byte too many, which libjpeg warns of.
-bool HuffmanStream::restart() {
+bool HuffmanStream::is_padded() const {
+  if (!bytes_.ended()) return false;
   const auto left = 8 * (bytes_.end() - bits_.next) + static_cast<std::ptrdiff_t>(bits_.count);
-  const Bytes rest = bytes_.rest();
-  if (!bytes_.ended() || left >= 8 || rest.size() < 2 ||
+  return std::all_of(bytes_.end() - std::max<std::ptrdiff_t>(left / 8, 0), bytes_.end(),
+                     [](std::byte byte) { return byte == std::byte{0} || byte == marker_prefix; });
+}
+
+bool HuffmanStream::restart() {
+  Bytes rest = bytes_.rest();
+  while (rest.size() > 2 && rest[1] == marker_prefix) rest = rest.subspan(1);  // fill
+  if (!is_padded() || rest.size() < 2 ||
       rest[1] != static_cast<std::byte>(first_restart + next_restart_)) {
     return false;
   }

@@ -97,6 +97,8 @@ class HuffmanStream {
   bool read(std::int16_t* const* to);
   /// After the last MCU: what follows it, from a marker on. Nothing where libjpeg might warn.
   Bytes rest() const;
+  /// Whether only padding (00 and FF) lies between the last code and the marker behind it.
+  bool is_padded() const;
 
   /// Reads the restart marker in front of the next MCU, if there has to be one. False where read()
   /// would be.

@@ -9,7 +9,8 @@ namespace feedrate::formats {
 
 /// `how` may be null: then libjpeg-turbo does everything. `part` is one of the image at 1/`shrunk`
 /// of its size.
-void decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape, MutableBytes pixels);
+std::string decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape,
+                        MutableBytes pixels);
 PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shape, const Rect& part,
                            Buffer& memory, const JpegAid& aid = {}, std::uint32_t shrunk = 1);
 

@@ -237,6 +237,12 @@ void pack_jpeg(Bytes jpeg, Buffer& packed) {
   JpegDecompressor& self = jpeg_decompressor_for(jpeg);
   const Aborting at_the_end{self.library};
   jvirt_barray_ptr* coefficients = read_coefficients(self);
+  if (coefficients == nullptr && self.ended) {
+    const Error damage = jpeg_damage(self, jpeg);
+    jpeg_abort_decompress(self.library);
+    if (!lacks_only_its_end(jpeg)) throw damage;
+    coefficients = read_coefficients(jpeg_decompressor_for(jpeg, JpegEnd::end_of_image));
+  }
   if (coefficients == nullptr || !Packer(self, coefficients, packed).pack()) {
     jpeg_is_damaged(self, jpeg);
   }

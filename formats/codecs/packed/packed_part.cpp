@@ -167,7 +167,6 @@ std::optional<PackedPart> parse(const PackedImage& record, Shape shape) {
   head.expect(0);
   if (!head.at_end() || !divide(image, shape)) return std::nullopt;
   image.colours = colours_of(count, jfif, adobe, names);
-  image.inverse_inks = adobe.has_value();
   return image;
 }
 

@@ -25,7 +25,6 @@ struct PackedComponent {
 struct PackedPart {
   JpegColours colours = JpegColours::grey;
   std::uint8_t components = 0;
-  bool inverse_inks = false;  // four inks are stored as jpeg.h has it for Adobe's marker
   PackedComponent component[max_jpeg_components];
   std::uint8_t rows_at_once = 1;                // of MCUs, that libjpeg reads together
   std::uint32_t across = 0;                     // MCUs of a row of the image

@@ -38,8 +38,15 @@ struct Reading {
   png_longjmp(png, 1);
 }
 
-// Warnings that matter are turned into errors below; the others are about chunks that are skipped.
-void on_warning(png_structp, png_const_charp) {}
+// Harmless are a chunk that is ignored, and data behind the last row. What else is wrong with the
+// image data, such as their checksum, is damage.
+void on_warning(png_structp png, png_const_charp message) {
+  const std::string_view text = message;
+  const bool harmless =
+      text.starts_with("IDAT") && (text.find("Too much image data") != text.npos ||
+                                   text.find("xtra compressed data") != text.npos);
+  if (text.starts_with("IDAT") && !harmless) png_error(png, message);
+}
 
 void take_bytes(png_structp png, png_bytep into, std::size_t size) {
   auto* reading = static_cast<Reading*>(png_get_io_ptr(png));
@@ -50,7 +57,7 @@ void take_bytes(png_structp png, png_bytep into, std::size_t size) {
 
 void set_strict(png_structp png) {
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
-  png_set_benign_errors(png, 0);
+  png_set_benign_errors(png, 1);
   // Text, profiles and times are neither needed nor trusted: they can be decompression bombs.
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
 }
@@ -85,6 +92,8 @@ bool read_pixels(Reading& reading, std::byte* pixels, std::size_t row_bytes, std
       png_read_row(png, reinterpret_cast<png_bytep>(pixels + y * row_bytes), nullptr);
     }
   }
+  // No chunk behind the pixels changes them. So other readers look at no checksum there.
+  png_set_crc_action(png, PNG_CRC_WARN_USE, PNG_CRC_WARN_USE);
   png_read_end(png, nullptr);
   png_destroy_read_struct(&png, &info, nullptr);
   return true;
@@ -154,10 +163,6 @@ class PngCodec final : public Codec {
     const std::size_t row_bytes = std::size_t{wanted.width} * wanted.channels;
     if (!read_pixels(reading, pixels.data(), row_bytes, wanted.height)) {
       throw Error(join("PNG is damaged near byte ", reading.at, ": ", reading.problem));
-    }
-    if (reading.at != encoded.size()) {
-      throw Error(join("PNG ends at byte ", reading.at, " but ", encoded.size() - reading.at,
-                       " more bytes follow"));
     }
   }
 

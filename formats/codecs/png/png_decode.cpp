@@ -61,7 +61,7 @@ class PlainDecoder {
         if (ended) return false;
         add_data(chunk.body);
       } else if (chunk.type == "IEND") {
-        return chunk.body.empty() && rest.empty();
+        return chunk.body.empty();  // whatever follows is none of the image's
       } else if (chunk.type.empty() || !is_ancillary(chunk.type)) {
         return false;
       } else {

@@ -239,7 +239,7 @@ TEST_P(CudaDecode, grey_images_and_inks_are_exact) {
       }
     }
   }
-  // Without Adobe's marker, inks are not inverted.
+  // Adobe's marker does not matter to inks.
   Buffer plain = make_jpeg({.from = JCS_CMYK, .stored = JCS_CMYK}, 45, 37, inks);
   const auto adobe = static_cast<std::ptrdiff_t>(behind_marker(plain, 0xee));
   plain.erase(plain.begin() + adobe - 2, plain.begin() + adobe + 14);

@@ -54,14 +54,13 @@ __device__ Rgb colour_at(const ImageJob& job, const std::byte* scratch, std::uin
     const Plane& plane = job.planes[c];
     values[c] = Samples{image.component[c], plane, scratch + plane.at}.pixel(x, y);
   }
-  const int flip = image.inverse_inks ? 0 : 255;
   switch (image.colours) {
     case JpegColours::ycc:
       return rgb_of_ycc(values[0], values[1], values[2]);
     case JpegColours::cmyk:
-      return rgb_of_inks({values[0], values[1], values[2]}, values[3], flip);
+      return rgb_of_inks({values[0], values[1], values[2]}, values[3]);
     case JpegColours::ycck:
-      return rgb_of_ycck(values[0], values[1], values[2], values[3], flip);
+      return rgb_of_ycck(values[0], values[1], values[2], values[3]);
     case JpegColours::rgb:
       return {values[0], values[1], values[2]};
     case JpegColours::grey:

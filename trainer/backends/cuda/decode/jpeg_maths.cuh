@@ -114,19 +114,19 @@ constexpr Rgb rgb_of_ycc(int y, int cb, int cr) {
   return {clamped_pixel(rgb.red), clamped_pixel(rgb.green), clamped_pixel(rgb.blue)};
 }
 
-/// `flip` is 255 where the file stores inks, 0 where it stores their inverses.
-constexpr Rgb rgb_of_inks(const Rgb& inks, int key, int flip) {
+/// Of the inverses of inks, as files store them.
+constexpr Rgb rgb_of_inks(const Rgb& inks, int key) {
   const auto shown = [&](int ink) {
     return static_cast<int>(
-        formats::ink_product(static_cast<unsigned>(ink ^ flip), static_cast<unsigned>(key ^ flip)));
+        formats::ink_product(static_cast<unsigned>(ink), static_cast<unsigned>(key)));
   };
   return {shown(inks.red), shown(inks.green), shown(inks.blue)};
 }
-constexpr Rgb rgb_of_ycck(int y, int cb, int cr, int key, int flip) {
+constexpr Rgb rgb_of_ycck(int y, int cb, int cr, int key) {
   const Rgb rgb = unlimited_rgb(y, cb, cr);
   return rgb_of_inks(
       {clamped_pixel(255 - rgb.red), clamped_pixel(255 - rgb.green), clamped_pixel(255 - rgb.blue)},
-      key, flip);
+      key);
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -102,6 +102,10 @@ Conversion result_of(const Tally& tally, const RunningDigest::Result& digests) {
   tell(tally.boxes_left_out,
        " boxes were left out: without area, in other units than fractions of the sides, or no "
        "boxes");
+  tell(
+      tally.doubtful,
+      " images are read, but may be damaged: a strict decoder warns of them, and 'feedrate verify' "
+      "names them");
   tell(tally.extras_damaged, " samples have a damaged file beside the image, which was not read");
   return conversion;
 }

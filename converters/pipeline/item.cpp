@@ -28,7 +28,7 @@ bool needs_mending(const Sample& sample) {
 void Item::take(const Sample& from, std::uint64_t at, bool lasting) {
   sample = from;
   position = at;
-  decoded = mended = false;
+  decoded = mended = doubtful = false;
   problem.clear();
   if (lasting) return;
   bytes_.assign(from.bytes.begin(), from.bytes.end());
@@ -66,6 +66,7 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
   // Of a JPEG that is kept, only the codes are read: pixels would take twice as long.
   decoded = !kept || mending || !codec.has_quality();
   if (recoded) {
+    if (treatment.check) check(scratch);
     recode(codec);
     scratch.pixels.resize(target.bytes());
   } else if (decoded) {
@@ -83,17 +84,17 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
       &codec == &raw_codec ? raw_stored_digest(pixels) : stored_digest(sample.label, sample.bytes);
 }
 
-void Item::check(ItemScratch& scratch) const {
+void Item::check(ItemScratch& scratch) {
   const bool as_stated =
       sample.codec == &jpeg_codec && jpeg_header(sample.bytes).shape == sample.shape;
   if (as_stated && is_sound_jpeg(sample.bytes)) return;
   scratch.pixels.resize(sample.shape.bytes());
-  decode(sample, scratch.pixels);
+  doubtful = !decode_strictly(sample, scratch.pixels).empty();
 }
 
 void Item::decode_to(Shape target, ItemScratch& scratch) {
   scratch.pixels.resize(sample.shape.bytes());
-  decode(sample, scratch.pixels);
+  doubtful = !decode_strictly(sample, scratch.pixels).empty();
   if (target == sample.shape) return;
   scratch.resized.resize(target.bytes());
   resize({sample.shape, scratch.pixels}, target, scratch.resized, scratch.resize);

@@ -32,7 +32,8 @@ struct Item {
   formats::Sha256 pixels{};        // of the image a reader will see
   bool decoded = false;            // `pixels` is set: not for a JPEG that was kept
   bool mended = false;
-  std::string problem;  // why the sample is bad; empty if it is not
+  bool doubtful = false;  // it was read, but a strict decoder warns of damage
+  std::string problem;    // why the sample is bad; empty if it is not
 
   /// Takes the sample at position `at` of a stream; copies its memory unless it is `lasting`.
   void take(const formats::Sample& from, std::uint64_t at, bool lasting);
@@ -41,7 +42,7 @@ struct Item {
   void treat(const Treatment& treatment, ItemScratch& scratch);
 
  private:
-  void check(ItemScratch& scratch) const;
+  void check(ItemScratch& scratch);
   void decode_to(formats::Shape target, ItemScratch& scratch);
   void recode(const formats::Codec& codec);
   void encode(const formats::Codec& codec, int quality, const formats::ImageView& image);

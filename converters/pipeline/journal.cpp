@@ -35,6 +35,7 @@ Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
           {"lists_cut", tally.lists_cut},
           {"boxes_left_out", tally.boxes_left_out},
           {"extras_damaged", tally.extras_damaged},
+          {"doubtful", tally.doubtful},
           {"same_shape", tally.same_shape},
           {"decoded", tally.decoded},
           {"shape", {shape.height, shape.width, shape.channels}},
@@ -61,6 +62,7 @@ FinishedPart from_json(const Json& object) {
   tally.lists_cut = count("lists_cut");
   tally.boxes_left_out = count("boxes_left_out");
   tally.extras_damaged = count("extras_damaged");
+  tally.doubtful = object.value("doubtful", std::uint64_t{0});
   object.at("same_shape").get_to(tally.same_shape);
   object.at("decoded").get_to(tally.decoded);
   const auto shape = object.at("shape").get<std::array<std::uint32_t, 3>>();
@@ -112,6 +114,7 @@ void Tally::append(const Tally& next) {
   lists_cut += next.lists_cut;
   boxes_left_out += next.boxes_left_out;
   extras_damaged += next.extras_damaged;
+  doubtful += next.doubtful;
   add(class_counts, next.class_counts);
   add(sums, next.sums);
   details.add(next.details);

@@ -31,6 +31,7 @@ struct Tally {
   std::uint64_t bytes = 0;           // their encoded bytes
   double seconds = 0;                // that a finished part took, without the runs that were killed
   std::uint64_t mended = 0;          // samples that `--fix reencode` re-encoded
+  std::uint64_t doubtful = 0;        // samples that are read, but of which a strict decoder warns
   std::uint64_t lists_cut = 0;       // samples of which only the class was kept
   std::uint64_t boxes_left_out = 0;  // stated boxes that are none
   std::uint64_t extras_damaged = 0;  // samples with a damaged file beside the image

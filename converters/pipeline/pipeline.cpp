@@ -194,6 +194,7 @@ class Pipeline {
       tally_.boxes_left_out += sample.boxes_left_out;
     }
     tally_.extras_damaged += sample.extras_damaged ? 1 : 0;
+    tally_.doubtful += item.doubtful ? 1 : 0;
     pipeline_.digested({item.stored, item.decoded ? item.pixels : Sha256{}});
     count_class(sample.label);
   }

@@ -5,7 +5,6 @@
 
 namespace feedrate::loader {
 using namespace formats;
-
 using namespace detail;
 
 namespace {
@@ -15,8 +14,7 @@ unsigned max_threads(const LoaderOptions& options) {
 }
 
 // A slot for each worker, one in use and one filled. Batches that take microseconds to fill get
-// more slots: otherwise threads that share a core would switch at every batch. 1 MiB stays in the
-// cache.
+// more slots: otherwise threads that share a core would switch at every batch. 1 MiB stays cached.
 unsigned depth_of(const LoaderOptions& options, std::size_t batch_bytes) {
   // Filled and used in turn; ends_epoch() looks at the next one.
   if (options.threads == 0) return options.bad.policy == BadPolicy::skip ? 2 : 1;

@@ -139,6 +139,22 @@ TEST(UnitItem, a_resize_gives_the_stated_size_and_one_to_the_same_size_keeps_the
   EXPECT_EQ(item.sample.bytes.data(), jpeg.data());
 }
 
+TEST(UnitItem, a_jpeg_that_only_a_strict_decoder_warns_of_is_kept_and_counted) {
+  const Buffer sound = encoded(jpeg_codec);
+  Buffer jpeg = sound;
+  const std::string_view stray = "\x12\x34\x56\x78";
+  jpeg.insert(jpeg.end() - 2, as_bytes(stray).begin(), as_bytes(stray).end());
+  ItemScratch scratch;
+  for (const char* encoding : {"keep", "packed", "png"}) {
+    Item item = taken(jpeg);
+    item.treat(treatment(encoding), scratch);
+    EXPECT_TRUE(item.doubtful) << encoding;
+    item = taken(sound);
+    item.treat(treatment(encoding), scratch);
+    EXPECT_FALSE(item.doubtful) << encoding;
+  }
+}
+
 TEST(UnitItem, a_png_named_jpeg_is_mended_only_when_asked) {
   const Buffer png = encoded(png_codec);
   Treatment mending = treatment("keep");

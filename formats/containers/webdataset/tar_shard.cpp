@@ -93,6 +93,26 @@ void TarShard::walk() {
     index_.starts.push_back(member.entry.header);
   }
   index_.starts.push_back(walk.position());
+  refuse_second_tar(walk.position());
+}
+
+// Half of the samples of `cat a.tar b.tar` would be lost without a word. Other bytes behind the end, which
+// audit_rest() reports, hold no samples.
+void TarShard::refuse_second_tar(std::uint64_t end) const {
+  const Bytes rest = tar_.subspan(end);
+  const auto data =
+      std::find_if(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; });
+  const auto zeros = static_cast<std::uint64_t>(data - rest.begin());
+  const std::uint64_t at = end + zeros / tar_block * tar_block;
+  try {
+    TarEntry entry;
+    if (zeros == rest.size() || !TarWalk(tar_, at).next(entry)) return;
+  } catch (const Error&) {
+    return;
+  }
+  throw Error(join("byte ", at,
+                   ": another tar begins behind the end marker, where tools stop reading; "
+                   "give each tar a file of its own, as train-000000.tar and train-000001.tar"));
 }
 
 // From the sample's first header to the next sample's.

@@ -51,6 +51,7 @@ class TarShard {
   void unpack(MemoryBudget& memory);
   void use_index();
   void walk();
+  void refuse_second_tar(std::uint64_t end) const;
   Bytes stored(std::uint64_t sample) const;
   bool goes_on(std::string_view key, std::uint64_t at) const;
   void audit_rest(std::uint64_t end, const std::function<void(Finding)>& found) const;

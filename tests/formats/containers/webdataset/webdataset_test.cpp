@@ -200,6 +200,19 @@ TEST_F(UnitWebdataset, what_follows_the_end_of_the_archive_is_told) {
   expect_finding({"x.tar: byte 10240", "follows the end"});
 }
 
+// `cat a.tar b.tar` would lose the samples of the second.
+TEST_F(UnitWebdataset, a_second_tar_behind_the_end_is_refused) {
+  for (const std::string_view padding : {"", "512 zeros"}) {
+    samples_of(two_);
+    std::string twice = read_text(tar_);
+    twice += std::string(padding.empty() ? 0 : 512, '\0') + read_text(tar_);
+    write_text(tar_, twice);
+    expect_error([&] { open_dataset(tar_); },
+                 {padding.empty() ? "x.tar: byte 10240" : "x.tar: byte 10752",
+                  "another tar begins behind the end marker"});
+  }
+}
+
 TEST_F(UnitWebdataset, a_good_index_is_used_in_both_versions) {
   write_tar(tar_, two_);
   const std::string line_a = "cls 512 1 a.cls png 1536 " + std::to_string(png_.size()) + " a.png";

@@ -76,7 +76,7 @@ class WebdatasetDataset final : public Dataset {
 
   std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
     return placed(index, scratch, [&](const TarShard& shard, const TarSample& files) {
-      return label_of(shard, files, scratch);
+      return facts_of(shard, files, scratch).label;
     });
   }
 
@@ -189,7 +189,9 @@ class WebdatasetDataset final : public Dataset {
       throw Error(join("holds no image: its files are ", listed(files.extensions)));
     }
     Sample sample;
-    sample.label = label_of(shard, files, scratch);
+    const Facts facts = facts_of(shard, files, scratch);
+    sample.label = facts.label;
+    sample.extras_damaged = facts.json_damaged;
     sample.bytes = shard.bytes(*files.image);
     sample.codec = &codec_for(sample.bytes);
     sample.shape = sample.codec->shape(sample.bytes);
@@ -200,18 +202,38 @@ class WebdatasetDataset final : public Dataset {
     return sample;
   }
 
-  // And what else the .json tells, in `scratch`.
-  static std::int32_t label_of(const TarShard& shard, const TarSample& files, Scratch& scratch) {
+  struct Facts {
+    std::int32_t label = 0;
+    bool json_damaged = false;  // but was not needed
+  };
+
+  // The label, and in `scratch` what else the .json tells. Other tools' .json need not be one where a
+  // .cls has the label.
+  static Facts facts_of(const TarShard& shard, const TarSample& files, Scratch& scratch) {
+    Facts facts;
     std::optional<std::int64_t> json_label;
-    scratch.name.clear();
-    scratch.boxes.clear();
-    scratch.labels.clear();
-    if (files.json) json_label = read_sample_json(shard.bytes(*files.json), scratch);
+    const auto clear = [&] {
+      scratch.name.clear();
+      scratch.boxes.clear();
+      scratch.labels.clear();
+    };
+    clear();
+    try {
+      if (files.json) json_label = read_sample_json(shard.bytes(*files.json), scratch);
+    } catch (const Error&) {
+      if (!files.label) throw;
+      clear();
+      facts.json_damaged = true;
+    }
     if (files.label) {
       const std::string_view text = trimmed(as_text(shard.bytes(*files.label)));
-      return class_number(parse_number<std::int64_t>(text), text);
+      facts.label = class_number(parse_number<std::int64_t>(text), text);
+      return facts;
     }
-    if (json_label) return class_number(json_label, std::to_string(*json_label));
+    if (json_label) {
+      facts.label = class_number(json_label, std::to_string(*json_label));
+      return facts;
+    }
     throw Error(join("holds no label: its files are ", listed(files.extensions),
                      "; expected a .cls with a number, or a .json with a \"label\""));
   }

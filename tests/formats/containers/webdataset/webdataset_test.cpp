@@ -200,6 +200,20 @@ TEST_F(UnitWebdataset, what_follows_the_end_of_the_archive_is_told) {
   expect_finding({"x.tar: byte 10240", "follows the end"});
 }
 
+// img2dataset writes NaN, which JSON does not know.
+TEST_F(UnitWebdataset, a_json_that_is_not_needed_does_not_make_a_sample_bad) {
+  for (const char* json : {R"({"similarity": NaN})", "[{\"bbox\": [1]}]", "\"text\"", "null", "",
+                           "{\"caption\": \"caf\xe9\"}"}) {
+    const TarMembers members{{"a.jpg", png_}, {"a.cls", "3"}, {"a.json", json}};
+    EXPECT_EQ(samples_of(members), (Lines{"3 a.jpg"})) << json;
+    Scratch scratch;
+    EXPECT_TRUE(open_dataset(tar_)->read(0, scratch).extras_damaged) << json;
+    write_tar(tar_, {{"a.jpg", png_}, {"a.json", json}});
+    expect_error([&] { open_dataset(tar_)->read(0, scratch); }, {"sample 0 (key a", "json"});
+  }
+  EXPECT_EQ(samples_of({{"a.jpg", png_}, {"a.json", R"({"label": 3})"}}), (Lines{"3 a.jpg"}));
+}
+
 // `cat a.tar b.tar` would lose the samples of the second.
 TEST_F(UnitWebdataset, a_second_tar_behind_the_end_is_refused) {
   for (const std::string_view padding : {"", "512 zeros"}) {

@@ -208,6 +208,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "layout",
                                                       "decode",
                                                       "shrunk_images",
+                                                      "repeated_images",
                                                       "epochs",
                                                       "digest",
                                                       "stall_seconds",
@@ -395,6 +396,5 @@ TEST_F(CommandsPipeline, a_resumed_training_ends_in_the_same_bytes) {
   EXPECT_NE(over.errors.find("stands at step 7 already, beyond the 5 asked for"), std::string::npos)
       << over.errors;
 }
-
 }  // namespace
 }  // namespace feedrate::tools

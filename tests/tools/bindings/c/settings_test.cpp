@@ -46,7 +46,7 @@ TEST(UnitSettingsOfC, every_setting_has_a_member_that_says_its_limit) {
 TEST(UnitSettingsOfC, every_word_is_a_constant) {
   const std::string all = header();
   const auto expect = [&](const std::string& constant, int value) {
-    const std::regex defined(join(R"([{ ])", constant, " = ", value, R"([, ])"));
+    const std::regex defined(join(R"([{ ])", constant, " = ", value, R"([,\s])"));
     EXPECT_TRUE(std::regex_search(all, defined)) << constant << " = " << value;
   };
   for_each_row([&](const Setting& row) {

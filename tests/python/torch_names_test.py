@@ -112,10 +112,6 @@ class InteropNames(unittest.TestCase):
             (data.RandomSampler(range(IMAGES), generator=generator), {"shuffle": True, "seed": 5}),
             (data.SubsetRandomSampler([5, 9, 2, 70]), {"order": [5, 9, 2, 70], "shuffle": True}),
             (data.WeightedRandomSampler(weights, 90), {"weights": weights, "draws": 90}),
-            (
-                data.DistributedSampler(range(IMAGES), 4, 3, seed=8),
-                {"rank": 3, "ranks": 4, "shuffle": True, "seed": 8},
-            ),
         ):
             loader = self.loader(sampler=sampler, shuffle=False)
             self.assertEqual(self.indices(loader, 2), self.indices(self.loader(**options), 2), type(sampler))
@@ -123,8 +119,8 @@ class InteropNames(unittest.TestCase):
     def test_a_distributed_samplers_epoch_is_the_next_iterations(self):
         sampler = data.DistributedSampler(range(IMAGES), 2, 0)
         loader = self.loader(sampler=sampler)
-        other = self.loader(rank=0, ranks=2, seed=0, shuffle=True)
-        epochs = [self.flat(other) for _ in range(4)]
+        other = self.loader(seed=0, shuffle=True)
+        epochs = [self.flat(other)[::2] for _ in range(4)]  # dealt one by one
         for epoch in 0, 1, 3, 2, 3:
             sampler.set_epoch(epoch)
             self.assertEqual(self.flat(loader), epochs[epoch])

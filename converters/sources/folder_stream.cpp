@@ -54,7 +54,7 @@ std::shared_ptr<const Listing> listing_of(const fs::path& where) {
   return kept;
 }
 
-// What the listing of a folder tells before its images are read.
+// The facts of a folder that its listing tells before an image is read.
 class FolderStream : public SampleStream {
  public:
   const StreamInfo& info() const override { return info_; }

@@ -17,7 +17,7 @@ struct FolderInput {
 
 /// The splits that the paths of its images name. Reads the whole archive. Any thread.
 std::vector<std::string> folder_splits(const FolderInput& input);
-/// Where a directory keeps the images of that split.
+/// The directory that holds the images of that split.
 std::filesystem::path folder_split_directory(const FolderInput& input, std::string_view split);
 /// Reads the archive once for its paths, 80 bytes an image, and once for its samples, in its own
 /// order. A directory is listed once, and its samples come as ImageFolder sorts them. Throws Error for

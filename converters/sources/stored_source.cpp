@@ -77,7 +77,7 @@ class ManyFiles {
   DetailsDigest digest_;
 };
 
-// What a pattern names, without the directories.
+// The names that a pattern stands for, without their directories.
 fs::path names_in(const fs::path& pattern) {
   std::vector<fs::path> names;
   for (const std::string& name : expand_braces(pattern.string())) {

@@ -1,5 +1,5 @@
 #pragma once
-// How many slips of the keyboard lie between two words.
+// The number of typing errors between two words.
 
 #include <algorithm>
 #include <cstddef>

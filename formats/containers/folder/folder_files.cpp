@@ -22,7 +22,8 @@ constexpr std::string_view image_extensions[] = {".jpg", ".jpeg", ".png",  ".ppm
                                                  ".pgm", ".tif",  ".tiff", ".webp"};
 // Directories deeper than this are links that lead in circles.
 constexpr int max_levels = 32;
-// Names read to tell a class from another directory.
+// Names read, at all depths, to tell a class from another directory: "/" and links that lead in circles
+// hold more than anyone waits for.
 constexpr int max_looked_at = 1000;
 
 struct CloseDirectory {
@@ -167,12 +168,13 @@ class Lister {
 
 enum class Holds : std::uint8_t { nothing, images, deeper_images, other };
 
-Holds content_of(const Descriptor& root, const std::string& directory, int level = 1) {
+// Takes the names that it reads from `left`.
+Holds content_of(const Descriptor& root, const std::string& directory, int& left) {
   Entries entries(root, directory.c_str());
   if (!entries.good()) return Holds::other;
   std::vector<std::string> inner;
   bool holds_files = false;
-  for (int i = 0; i < max_looked_at && entries.next(); ++i) {
+  for (; left > 0 && entries.next(); --left) {
     if (entries.hidden()) continue;
     if (entries.is_image()) return Holds::images;
     if (entries.is_directory()) {
@@ -182,7 +184,7 @@ Holds content_of(const Descriptor& root, const std::string& directory, int level
     }
   }
   for (const std::string& next : inner) {
-    const Holds holds = level < max_levels ? content_of(root, next, level + 1) : Holds::other;
+    const Holds holds = left > 0 ? content_of(root, next, left) : Holds::other;
     if (holds == Holds::images || holds == Holds::deeper_images) return Holds::deeper_images;
     holds_files = holds_files || holds == Holds::other;
   }
@@ -195,7 +197,8 @@ struct Content {
   bool has_images = false;
   bool has_deeper_images = false;
   bool has_split = false;
-  std::string other;  // the first by name without images, but with files
+  std::size_t others = 0;  // without images, but with files
+  std::string other;       // the first of them by name
 };
 
 Content content_of(const fs::path& folder) {
@@ -206,14 +209,14 @@ Content content_of(const fs::path& folder) {
   while (entries.good() && entries.next()) {
     if (entries.hidden() || !entries.is_directory()) continue;
     const std::string name(entries.name());
-    const Holds holds = content_of(root, name);
+    int left = max_looked_at;
+    const Holds holds = content_of(root, name, left);
     ++content.directories;
     content.has_images |= holds == Holds::images;
     content.has_deeper_images |= holds == Holds::deeper_images;
     content.has_split |= !split_named(name).empty();
-    if (holds == Holds::other && (content.other.empty() || name < content.other)) {
-      content.other = name;
-    }
+    if (holds != Holds::other) continue;
+    if (content.others++ == 0 || name < content.other) content.other = name;
   }
   return content;
 }
@@ -254,12 +257,12 @@ std::string_view split_named(std::string_view directory) {
 
 bool looks_like_classes(const fs::path& folder) {
   const Content content = content_of(folder);
-  return content.other.empty() && holds_classes(content);
+  return content.others == 0 && holds_classes(content);
 }
 
 std::string directory_beside_classes(const fs::path& folder) {
   const Content content = content_of(folder);
-  return holds_classes(content) ? content.other : "";
+  return holds_classes(content) && 2 * content.others < content.directories ? content.other : "";
 }
 
 }  // namespace feedrate::formats

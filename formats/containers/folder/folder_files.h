@@ -51,8 +51,8 @@ std::string_view split_named(std::string_view directory);
 /// is empty. A single directory, or one named like a split, needs an image directly in it. Looks at the
 /// first few names in each; never throws.
 bool looks_like_classes(const std::filesystem::path& folder);
-/// The first directory with files, but without images, that alone keeps a folder from looking like
-/// classes; "" where there is none.
+/// The first directory with files, but without images, that keeps a folder from looking like classes; ""
+/// where there is none, or where such directories are half of all: a folder of other things.
 std::string directory_beside_classes(const std::filesystem::path& folder);
 
 }  // namespace feedrate::formats

@@ -157,6 +157,16 @@ TEST_F(UnitFolder, it_is_known_by_images_in_every_class) {
   EXPECT_FALSE(folder().knows(temporary_ / "none"));
 }
 
+// Two links a level lead to more paths than anyone can walk, as those of "/" do.
+TEST_F(UnitFolder, looking_at_links_that_lead_in_circles_ends) {
+  for (const char* name : {"a", "b"}) {
+    fs::create_directories(set_ / name);
+    fs::create_directory_symlink("..", set_ / name / "back");
+    fs::create_directory_symlink("..", set_ / name / "there");
+  }
+  EXPECT_FALSE(folder().knows(set_));
+}
+
 TEST_F(UnitFolder, no_other_dataset_is_taken_for_a_folder) {
   write_dataset(container("png-map"), png_codec, set_, make_examples({4, 4, 1}, 3));
   EXPECT_FALSE(folder().knows(set_));

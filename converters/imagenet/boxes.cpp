@@ -4,8 +4,8 @@
 
 #include "converters/archive.h"
 #include "converters/imagenet/annotation.h"
-#include "converters/imagenet/imagenet_classes.h"
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
 #include "formats/base/wnid.h"
 #include "formats/io/file.h"
 

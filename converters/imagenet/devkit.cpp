@@ -1,8 +1,8 @@
 #include "converters/imagenet/devkit.h"
 
 #include "converters/archive.h"
-#include "converters/imagenet/imagenet_classes.h"
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
 #include "formats/base/text.h"
 
 namespace feedrate::converters {

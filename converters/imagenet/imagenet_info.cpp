@@ -1,6 +1,6 @@
-#include "converters/imagenet/imagenet_classes.h"
 #include "converters/imagenet/imagenet_streams.h"
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
 
 namespace feedrate::converters {
 using namespace formats;

@@ -2,10 +2,10 @@
 #include <string>
 
 #include "converters/imagenet/devkit.h"
-#include "converters/imagenet/imagenet_classes.h"
 #include "converters/synths/made_imagenet.h"
 #include "converters/synths/made_tar.h"
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
 #include "formats/io/file.h"
 #include "formats/io/gzip.h"
 

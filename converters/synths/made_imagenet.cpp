@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "converters/imagenet/devkit.h"
-#include "converters/imagenet/imagenet_classes.h"
 #include "converters/synths/made_folder.h"
 #include "converters/synths/scenes.h"
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
 #include "formats/codec.h"
 
 namespace feedrate::converters {

@@ -1,10 +1,10 @@
 #include <string>
 
-#include "converters/imagenet/imagenet_classes.h"
 #include "converters/synths/made_folder.h"
 #include "converters/synths/made_imagenet.h"
 #include "converters/synths/zip_writer.h"
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
 
 namespace feedrate::converters {
 using namespace formats;

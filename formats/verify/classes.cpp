@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
+#include "formats/base/wnid.h"
 #include "formats/verify/checks.h"
 
 namespace feedrate::formats {
@@ -11,23 +13,17 @@ constexpr std::size_t max_named = 10;
 // One image, whose class is known in all three label spaces of ILSVRC2012, tells them apart.
 constexpr std::string_view known_image = "ILSVRC2012_val_00000001";
 constexpr std::string_view known_wnid = "n01751748";
-constexpr std::int32_t known_label = 65;  // index of its wnid among the 1000, sorted
-constexpr std::int32_t known_devkit_id = 490;
 
-std::string_view explanation(std::int32_t label) {
+std::string_view explanation(std::int32_t label, std::int32_t known_label) {
   if (label == known_label + 1) {
     return "; that is its number in TensorFlow, where 0 is a background class";
   }
-  if (label == known_devkit_id) return "; that is the devkit's ILSVRC2012_ID, from 1";
-  if (label == known_devkit_id - 1) return "; that is the devkit's ILSVRC2012_ID - 1";
+  const auto devkit_id = static_cast<std::int32_t>(imagenet_id_of_label(known_label));
+  if (label == devkit_id) return "; that is the devkit's ILSVRC2012_ID, from 1";
+  if (label == devkit_id - 1) return "; that is the devkit's ILSVRC2012_ID - 1";
   if (label == known_label - 1)
     return "; was 1 subtracted for a background class that does not exist?";
   return "";
-}
-
-bool looks_like_wnid(std::string_view name) {
-  return name.size() == known_wnid.size() && name.front() == 'n' &&
-         std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
@@ -35,16 +31,17 @@ bool looks_like_wnid(std::string_view name) {
 std::string label_space_problem(const DatasetInfo& info, const Sample& sample) {
   if (sample.name.find(known_image) == std::string_view::npos) return {};
   // A dataset may number its classes in its own way, if it names them.
+  const std::int32_t known_label = imagenet_label(known_wnid).value();
   std::int32_t expected = known_label;
   const std::vector<std::string>& names = info.class_names.names;
   if (!names.empty()) {
     const auto at = std::find(names.begin(), names.end(), known_wnid);
-    if (at == names.end() && !looks_like_wnid(names.front())) return {};
+    if (at == names.end() && !is_wnid(names.front())) return {};
     if (at != names.end()) expected = static_cast<std::int32_t>(at - names.begin());
   }
   if (sample.label == expected) return {};
   return join(known_image, " has the label ", sample.label, ", but is of class ", expected, " (",
-              known_wnid, ")", explanation(sample.label));
+              known_wnid, ")", explanation(sample.label, known_label));
 }
 
 void check_classes(const Dataset& dataset, Verification& result) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "converters/imagenet/imagenet_classes.h"
+#include "formats/base/imagenet_classes.h"
 #include "tests/converters/make_archive.h"
 
 namespace feedrate::testing {

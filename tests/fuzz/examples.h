@@ -88,7 +88,7 @@ inline void check_image(Bytes example) {
     require(inside(image.image, example), "the image lies inside the message");
     for (const Box& box : boxes)
       require(box.xmin < box.xmax && box.ymin < box.ymax, "boxes have areas");
-    const Sample sample = to_sample(image);
+    const Sample sample = to_sample(image, {});
     require(sample.codec != nullptr && sample.shape.plausible(), "a sample can be decoded");
   });
 }

@@ -155,7 +155,7 @@ def make_jpegs(world, program, source):
 
 def make_imagenet(world, program):
     call(program, world.parent, "synth", "imagenet", "--images", "10", "--out", world.name)
-    listed = (HERE.parents[1] / "converters/imagenet/imagenet_classes.txt").read_text().splitlines()
+    listed = (HERE.parents[1] / "formats/base/imagenet_classes.txt").read_text().splitlines()
     label_of = {wnid: label for label, wnid in enumerate(sorted(line.split()[0] for line in listed))}
     samples = []
     with tarfile.open(world / "ILSVRC2012_img_train.tar") as outer:

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/base/error.h"
+#include "formats/base/imagenet_classes.h"
 #include "formats/base/wnid.h"
 #include "formats/containers/tfrecord/tf_example.h"
 
@@ -23,6 +24,7 @@ enum Field : std::size_t {
   class_label,
   label,
   synset,
+  text,
   filename,
   xmin,
   ymin,
@@ -57,6 +59,7 @@ constexpr Name feature_names[] = {
     {example_key::label, class_label},
     {"label", label},
     {example_key::synset, synset},
+    {example_key::text, text},
     {example_key::filename, filename},
     {"file_name", filename},
     {example_key::xmin, xmin},
@@ -200,6 +203,28 @@ std::optional<Shape> raw_shape(const ImageExample& example) {
                    "record states no height and width"));
 }
 
+// Of the first object, where there are several; empty where it is no text.
+std::string_view class_text(const Found& found) {
+  if (found.feature.kind != FeatureKind::bytes) return {};
+  return as_text(ValueReader(found.feature).next_bytes().value_or(Bytes()));
+}
+
+// The wnid that a class is called, or that the name of an image begins with, as ImageNet's own do; empty without one.
+std::string_view wnid_in(std::string_view class_text, std::string_view name) {
+  if (is_wnid(class_text)) return class_text;
+  name.remove_prefix(name.rfind('/') + 1);
+  const std::string_view start = name.substr(0, name.find('_'));
+  return is_wnid(start) ? start : "";
+}
+
+// Throws Error for a label that counts from the number from which the other records do not.
+void expect_place(const ImageExample& example, const LabelRule& rule) {
+  const std::optional<std::int32_t> place = imagenet_label(example.wnid);
+  if (!place || *example.label != *place + 1 - rule.first) return;
+  throw Error(join("the label ", *example.label, " of ", example.wnid, " counts from ",
+                   1 - rule.first, ", the labels of other records from ", rule.first));
+}
+
 }  // namespace
 
 ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
@@ -214,12 +239,14 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
   }
   if (result.image_key.empty()) refuse_without_image(example);
   if (result.image.empty()) throw Error(join("'", result.image_key, "' is empty"));
-  const auto text = [&](Field field) {
+  const auto text_of = [&](Field field) {
     return as_text(only_bytes(found[field]).value_or(Bytes()));
   };
-  result.format = text(format);
-  result.name = text(filename);
-  result.has_wnid = is_wnid(text(synset));
+  result.format = text_of(format);
+  result.name = text_of(filename);
+  const std::string_view id = text_of(synset);
+  result.has_synset = is_wnid(id);
+  result.wnid = result.has_synset ? id : wnid_in(class_text(found[text]), result.name);
   result.height = only_int(found[height]);
   result.width = only_int(found[width]);
   result.channels = only_int(found[channels]);
@@ -229,24 +256,25 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
   return result;
 }
 
-std::int32_t class_of(const ImageExample& example) {
+std::int32_t class_of(const ImageExample& example, const LabelRule& rule) {
   if (!example.label) throw Error("no label: neither image/class/label nor label is there");
-  if (example.has_wnid && *example.label < 1) {
-    throw Error(join("the label ", *example.label,
-                     " is no class: these labels count from 1, and 0 ", "is the background"));
+  if (rule.first > 0 && *example.label == 0) {
+    throw Error(
+        "the label 0 is no class: the labels of this set count from 1, and 0 is the background");
   }
+  if (rule.is_imagenet) expect_place(example, rule);
   constexpr std::int64_t min_label = std::numeric_limits<std::int32_t>::min();
   constexpr std::int64_t max_label = std::numeric_limits<std::int32_t>::max();
   if (*example.label < min_label || *example.label > max_label) {
     throw Error(join("the label ", *example.label, " is not a class number"));
   }
-  return static_cast<std::int32_t>(*example.label - (example.has_wnid ? 1 : 0));
+  return static_cast<std::int32_t>(*example.label - rule.first);
 }
 
-Sample to_sample(const ImageExample& example) {
+Sample to_sample(const ImageExample& example, const LabelRule& rule) {
   Sample sample;
   sample.bytes = example.image;
-  sample.label = class_of(example);
+  sample.label = class_of(example, rule);
   sample.name = example.name;
   const bool may_be_raw = example.image_key != example_key::encoded || example.format == "raw" ||
                           example.format == "RAW";

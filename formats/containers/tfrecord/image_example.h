@@ -40,8 +40,17 @@ struct ImageExample {
   std::string_view format;     // as stated: "JPEG", "png", "raw"
   std::optional<std::int64_t> height, width, channels;
   std::optional<std::int64_t> label;  // as stored
-  bool has_wnid = false;              // image/class/synset is a wnid: "n01440764"
+  std::string_view
+      wnid;  // "n01440764": the synset, the text of the class, or the beginning of the name
+  bool has_synset = false;  // it is the synset
   std::string_view name;
+};
+
+/// How the labels of a set are numbered; label_rule.h finds out.
+struct LabelRule {
+  std::int32_t first = 0;  // number of the first class
+  bool is_imagenet =
+      false;  // beside a wnid, the place in ILSVRC2012's table plus `first` is expected
 };
 
 /// Views of `example`; boxes go to `boxes`. Throws Error for bytes that are not an Example, for an
@@ -51,15 +60,13 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes);
 /// The sample in the example, without its boxes. Throws Error for an image that no codec knows, for
 /// raw pixels of unknown shape, and for a missing or impossible label.
 ///
-/// Stored labels count from 1 beside a wnid, as in ImageNet's scripts, and from 0 elsewhere. A
-/// sidecar does not change that: the records alone decide, so that they can be copied without it.
-///
 /// Raw pixels are interleaved rows where the record states height and width. Without them, 784
 /// bytes are a grey digit of 28x28, and 3072 bytes under `image` are the planes R, G, B of 32x32
 /// (TensorFlow's CIFAR tutorial). Other sizes are refused rather than guessed.
-Sample to_sample(const ImageExample& example);
+Sample to_sample(const ImageExample& example, const LabelRule& rule);
 
-/// The label of to_sample(), whatever the image is. Throws Error where there is none.
-std::int32_t class_of(const ImageExample& example);
+/// The label of to_sample(), whatever the image is. Throws Error where there is none, and where the record counts from
+/// another number than its set.
+std::int32_t class_of(const ImageExample& example, const LabelRule& rule);
 
 }  // namespace feedrate::formats

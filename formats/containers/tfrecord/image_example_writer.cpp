@@ -4,8 +4,8 @@
 #include <string>
 
 #include "formats/base/error.h"
-#include "formats/base/wnid.h"
 #include "formats/containers/tfrecord/image_example.h"
+#include "formats/containers/tfrecord/label_rule.h"
 
 namespace feedrate::formats {
 namespace {
@@ -22,9 +22,7 @@ std::string upper_case(std::string_view text) {
 }  // namespace
 
 ImageExampleWriter::ImageExampleWriter(const ClassNames& classes)
-    : classes_(classes),
-      imagenet_(!classes.names.empty() &&
-                std::all_of(classes.names.begin(), classes.names.end(), is_wnid)) {}
+    : classes_(classes), imagenet_(counts_from_one(classes)) {}
 
 std::array<Bytes, 3> ImageExampleWriter::write(const Sample& sample) {
   if (sample.codec == &raw_codec) {

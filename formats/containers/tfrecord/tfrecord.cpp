@@ -18,6 +18,7 @@
 #include "formats/containers/file_set.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/tfrecord/image_example.h"
+#include "formats/containers/tfrecord/label_rule.h"
 #include "formats/containers/tfrecord/tfrecord_index.h"
 #include "formats/containers/tfrecord/tfrecord_shard.h"
 #include "formats/containers/tfrecord/tfrecord_writer.h"
@@ -73,6 +74,7 @@ class TfrecordDataset final : public Dataset {
     info_.path = path;
     info_.files = files;
     info_.format = tfrecord_container.name();
+    find_label_rule();
     Scratch scratch;
     complete_info(info_, *this, [&] { return example(place_of(0), scratch).image; });
     if (!info_.class_names.names.empty()) return;
@@ -84,14 +86,15 @@ class TfrecordDataset final : public Dataset {
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
     return placed(index, [&](const Place& place) {
-      Sample sample = to_sample(example(place, scratch));
+      Sample sample = to_sample(example(place, scratch), rule_);
       sample.boxes = scratch.boxes;
       return sample;
     });
   }
 
   std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index, [&](const Place& place) { return class_of(example(place, scratch)); });
+    return placed(index,
+                  [&](const Place& place) { return class_of(example(place, scratch), rule_); });
   }
 
   bool look_ahead(std::uint64_t index) const override {
@@ -166,7 +169,70 @@ class TfrecordDataset final : public Dataset {
     return parse_image_example(place.shard->read(place.record, scratch.held), scratch.boxes);
   }
 
+  // Asks the sidecar, some records all over the set, or all of them.
+  void find_label_rule() {
+    const auto sidecar = read_sidecar(info_.path);
+    if (sidecar && sidecar->format == info_.format) {
+      rule_.first = counts_from_one(sidecar->class_names) ? 1 : 0;
+      return;
+    }
+    const LabelEvidence evidence = look_at_labels();
+    if (!evidence.has_ids()) return;
+    const std::optional<LabelRule> found = evidence.rule();
+    rule_ = found ? *found : LabelRule{.first = holds_label_zero() ? 0 : 1};
+    if (rule_.first == 0) {
+      info_.notes.push_back(
+          join("labels beside WordNet ids count from 0: ",
+               rule_.is_imagenet ? "they are places in ILSVRC2012's table" : "some are 0"));
+    } else if (!rule_.is_imagenet) {
+      info_.notes.emplace_back(
+          "labels beside WordNet ids are taken to count from 1, as ImageNet's scripts write them: "
+          "none is 0");
+    }
+  }
+
+  // Calls `look` with a record; one that cannot be read is reported when it is a sample.
+  template <class Look>
+  void try_example(std::uint64_t index, Scratch& scratch, const Look& look) const {
+    try {
+      look(example(place_of(index), scratch));
+    } catch (const Error&) {
+      if (late_bytes_failed()) throw;
+    }
+  }
+
+  LabelEvidence look_at_labels() const {
+    constexpr std::uint64_t most = 64, most_without_ids = 4;
+    LabelEvidence evidence;
+    Scratch scratch;
+    const std::uint64_t count = std::min(size(), most);
+    forget_failed_late_bytes();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (i == most_without_ids) {
+        if (!evidence.has_ids()) break;
+        for (std::uint64_t next = i; next < count; ++next) look_ahead(next * size() / count);
+      }
+      try_example(i * size() / count, scratch, [&](const ImageExample& one) { evidence.add(one); });
+    }
+    return evidence;
+  }
+
+  bool holds_label_zero() const {
+    std::atomic<bool> found = false;
+    sweep(size(), max_openers, [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+      Scratch scratch;
+      forget_failed_late_bytes();
+      for (std::uint64_t i = begin; i < end && !found; ++i) {
+        try_example(i, scratch, [&](const ImageExample& one) {
+          if (one.label == 0) found = true;
+        });
+      }
+    });
+    return found;
+  }
+
   std::vector<TfrecordShard> shards_;
+  LabelRule rule_;
   std::vector<std::uint64_t> ends_;  // one past the last sample of each shard
 };
 

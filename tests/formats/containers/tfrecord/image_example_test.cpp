@@ -30,10 +30,10 @@ Buffer png_of(Shape shape) {
 
 // Reads an Example; `example` and `boxes` own what it views.
 struct Read {
-  explicit Read(Buffer bytes)
+  explicit Read(Buffer bytes, const LabelRule& rule = {})
       : example(std::move(bytes)),
         parsed(parse_image_example(example, boxes)),
-        sample(to_sample(parsed)) {}
+        sample(to_sample(parsed, rule)) {}
   Buffer example;
   std::vector<Box> boxes;
   ImageExample parsed;
@@ -101,7 +101,7 @@ TEST_F(UnitImageExample, imagenet_s_keys_are_those_of_build_imagenet_data_in_the
   EXPECT_EQ(text("image/filename"), "n01443537_\xff.JPEG");
   EXPECT_EQ(text("image/encoded"), as_text(png));
 
-  const Read read(example);
+  const Read read(example, {.first = 1});
   EXPECT_EQ(read.sample.label, 1);
   EXPECT_EQ(read.sample.name, "n01443537_\xff.JPEG");
   EXPECT_EQ(read.sample.shape, (Shape{5, 7, 3}));
@@ -165,27 +165,33 @@ TEST_F(HostileImageExample, samples_that_the_layouts_cannot_hold_are_refused) {
   expect_error([&] { writer.write(sample); }, {"raw pixels"});
 }
 
-TEST_F(UnitImageExample, labels_count_from_one_beside_a_wnid_only) {
+TEST_F(UnitImageExample, a_wnid_is_the_synset_the_class_or_in_the_name) {
   const Buffer png = png_of({2, 2, 1});
+  const auto wnid = [&](std::string_view key, std::string_view text) {
+    writer_.clear();
+    writer_.add_int("image/class/label", 7);
+    writer_.add_bytes(key, as_bytes(text));
+    const Read read(finish("image/encoded", png));
+    EXPECT_EQ(read.sample.label, 7);
+    EXPECT_EQ(read.parsed.has_synset, !read.parsed.wnid.empty() && key == "image/class/synset");
+    return std::string(read.parsed.wnid);
+  };
+  EXPECT_EQ(wnid("image/class/synset", "n01498041"), "n01498041");
+  EXPECT_EQ(wnid("image/class/synset", "7"), "");
+  EXPECT_EQ(wnid("image/class/text", "n01498041"), "n01498041");
+  EXPECT_EQ(wnid("image/class/text", "stingray"), "");
+  EXPECT_EQ(wnid("image/filename", "train/n01498041_12.JPEG"), "n01498041");
+  EXPECT_EQ(wnid("image/filename", "n01498041"), "n01498041");
+  EXPECT_EQ(wnid("image/filename", "n0149804_12.JPEG"), "");
+  writer_.clear();
   writer_.add_int("image/class/label", 7);
+  writer_.add_int("image/class/text", 1);  // of another tool: not needed
   EXPECT_EQ(Read(finish("image/encoded", png)).sample.label, 7);
-  writer_.clear();
-  writer_.add_int("label", 7);
-  writer_.add_bytes("image/class/synset", as_bytes("7"));
-  EXPECT_EQ(Read(finish("image", png)).sample.label, 7);
-  writer_.clear();
-  writer_.add_int("image/class/label", 7);
-  writer_.add_bytes("image/class/synset", as_bytes("n01498041"));
-  EXPECT_EQ(Read(finish("image/encoded", png)).sample.label, 6);
 }
 
 TEST_F(HostileImageExample, labels_that_are_no_classes_are_refused) {
   const Buffer png = png_of({2, 2, 1});
   expect_refused("image/encoded", png, {"no label", "image/class/label"});
-  writer_.clear();
-  writer_.add_int("image/class/label", 0);
-  writer_.add_bytes("image/class/synset", as_bytes("n01498041"));
-  expect_refused("image/encoded", png, {"label 0", "background"});
   writer_.clear();
   writer_.add_int("label", std::int64_t{1} << 40);
   expect_refused("image", png, {"1099511627776", "is not a class number"});

@@ -219,8 +219,8 @@ TEST(CommandsHelpSources, kaggles_imagenet_has_the_digests_of_the_official_tars)
   Entries tars, zipped;
   const std::string root = "ILSVRC/Data/CLS-LOC/";
   std::string list = "ImageId,PredictionString\n";
-  for (std::uint32_t label = 0; label < converters::imagenet_classes; ++label) {
-    const std::string& wnid = converters::imagenet_wnids()[label];
+  for (std::uint32_t label = 0; label < formats::imagenet_classes; ++label) {
+    const std::string& wnid = formats::imagenet_wnids()[label];
     const std::string name = wnid + "_7.JPEG";
     tars.emplace_back(wnid + ".tar", tar({{name, jpeg(label)}}));
     zipped.emplace_back(join(root, "train/", wnid, "/", name), jpeg(label));
@@ -231,7 +231,7 @@ TEST(CommandsHelpSources, kaggles_imagenet_has_the_digests_of_the_official_tars)
     val.emplace_back(id + ".JPEG", jpeg(static_cast<std::uint32_t>(2000 + i)));
     zipped.emplace_back(root + "val/" + val.back().first, val.back().second);
     const auto label = static_cast<std::size_t>(made_val_label(i));
-    list += join(id, ",", converters::imagenet_wnids()[label], " 1 2 3 4 \n");
+    list += join(id, ",", formats::imagenet_wnids()[label], " 1 2 3 4 \n");
   }
   const fs::path tars_in = directory / "official";
   fs::create_directory(tars_in);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate::converters {
+namespace feedrate::formats {
 
 inline constexpr std::size_t imagenet_classes = 1000;
 
@@ -26,4 +26,4 @@ std::optional<std::int32_t> imagenet_label(std::string_view wnid);
 std::int32_t label_of_imagenet_id(std::size_t id);
 std::size_t imagenet_id_of_label(std::int32_t label);
 
-}  // namespace feedrate::converters
+}  // namespace feedrate::formats

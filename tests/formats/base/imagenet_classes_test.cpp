@@ -1,4 +1,4 @@
-#include "converters/imagenet/imagenet_classes.h"
+#include "formats/base/imagenet_classes.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,7 @@
 #include "formats/io/file.h"
 #include "tests/support/data.h"
 
-namespace feedrate::converters {
-using namespace formats;
-
+namespace feedrate::formats {
 namespace {
 
 TEST(UnitImagenetClasses, they_are_a_thousand_sorted_wnids_with_words) {
@@ -64,4 +62,4 @@ TEST(InteropImagenetClasses, wnids_and_words_are_those_of_caffes_list) {
 }
 
 }  // namespace
-}  // namespace feedrate::converters
+}  // namespace feedrate::formats

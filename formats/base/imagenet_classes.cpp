@@ -1,12 +1,11 @@
-#include "converters/imagenet/imagenet_classes.h"
+#include "formats/base/imagenet_classes.h"
 
 #include <algorithm>
 #include <cassert>
 
 #include "formats/base/text.h"
 
-namespace feedrate::converters {
-using namespace formats;
+namespace feedrate::formats {
 
 /// imagenet_classes.txt, embedded by CMake: meta.mat's wnids and words, one class per line, in the
 /// order of ILSVRC2012_ID.
@@ -76,4 +75,4 @@ std::size_t imagenet_id_of_label(std::int32_t label) {
   return tables().ids[static_cast<std::size_t>(label)];
 }
 
-}  // namespace feedrate::converters
+}  // namespace feedrate::formats

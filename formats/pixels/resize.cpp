@@ -174,13 +174,17 @@ void resize_part(PixelRows source, std::size_t channels, const ResizeSpan& down,
   }
 }
 
-void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch) {
+void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch,
+            Interpolation interpolation) {
   const Shape source = image.shape;
   assert(source.plausible() && target.plausible() && source.channels == target.channels);
   assert(image.pixels.size() == source.bytes() && pixels.size() == target.bytes());
+  const auto span = [interpolation](std::uint32_t from, std::uint32_t to) {
+    return ResizeSpan{.from = from, .to = to, .count = to, .interpolation = interpolation};
+  };
   resize_part({image.pixels.data(), std::size_t{source.width} * source.channels}, source.channels,
-              {source.height, target.height, 0, target.height},
-              {source.width, target.width, 0, target.width}, pixels, scratch);
+              span(source.height, target.height), span(source.width, target.width), pixels,
+              scratch);
 }
 
 }  // namespace feedrate::formats

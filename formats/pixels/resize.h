@@ -1,7 +1,7 @@
 #pragma once
-// Image resizing: antialiased bilinear (a triangle filter that widens as the image shrinks), equal
-// bit for bit to Pillow's `Image.resize(size, BILINEAR)` and thus to torchvision's Resize of a PIL
-// image. (Rows first, then columns, like every Pillow before 13; later ones begin with columns
+// Image resizing: antialiased bilinear or bicubic (filters that widen as the image shrinks), equal
+// bit for bit to Pillow's `Image.resize(size, BILINEAR)` or BICUBIC and thus to torchvision's Resize
+// of a PIL image. (Rows first, then columns, like every Pillow before 13; later ones begin with columns
 // where the height shrinks by more than twice the pixels that the width does.) Stateless: any
 // thread, each with its own scratch.
 
@@ -56,6 +56,7 @@ void resize_part(PixelRows source, std::size_t channels, const ResizeSpan& down,
 
 /// Resizes `image` to `target`, which has the same channels, into `pixels`: target.bytes() bytes
 /// that do not overlap the image's.
-void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch);
+void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch,
+            Interpolation interpolation = Interpolation::bilinear);
 
 }  // namespace feedrate::formats

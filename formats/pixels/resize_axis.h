@@ -12,8 +12,12 @@ inline constexpr int resize_bits = 22;  // weights are in units of 2^-22, as Pil
 /// A sum of pixels times weights, as a pixel; for host and device.
 constexpr std::uint8_t resized_pixel(std::int32_t sum) {
   const std::int32_t pixel = (sum + (1 << (resize_bits - 1))) >> resize_bits;
-  return static_cast<std::uint8_t>(pixel < 255 ? pixel : 255);
+  const std::int32_t positive = pixel > 0 ? pixel : 0;
+  return static_cast<std::uint8_t>(positive < 255 ? positive : 255);
 }
+
+/// The filters, by Pillow's names. Both widen as the image shrinks.
+enum class Interpolation : std::uint8_t { bilinear, bicubic };
 
 /// Resizing `from` pixels to `to`, of which `count` are computed, from `begin` on; in reverse order
 /// when mirrored. The pixels may lie in an image that was decoded at 1/`shrunk` of its size: they
@@ -26,6 +30,7 @@ struct ResizeSpan {
   bool mirrored = false;
   std::uint32_t shrunk = 1;
   std::uint32_t offset = 0;
+  Interpolation interpolation = Interpolation::bilinear;
 
   bool operator==(const ResizeSpan&) const = default;
   /// True when the result equals the source, in its order.
@@ -60,7 +65,8 @@ struct ResizeAxis {
   std::vector<std::uint32_t> starts;    // for products of 8 bits; see resize_passes_avx512.cpp
   std::vector<std::uint32_t> table;
 
-  /// Computes everything but what the passes fill in, unless it is there already.
+  /// Computes everything but what the passes fill in, unless it is there already. Of a span that
+  /// copies, which no pass reads, the weights have no meaning.
   void set(const ResizeSpan& new_span);
 };
 

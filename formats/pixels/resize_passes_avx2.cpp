@@ -68,12 +68,11 @@ void plain_pixel(const ResizeAxis& axis, std::size_t x, std::size_t channels, co
                  std::byte* to) {
   const std::int32_t* weights = axis.weights.data() + x * axis.stride;
   for (std::size_t c = 0; c < channels; ++c) {
-    std::int32_t sum = 1 << (resize_bits - 1);
+    std::int32_t sum = 0;
     for (std::size_t i = 0; i < axis.count[x]; ++i) {
       sum += std::to_integer<std::int32_t>(from[channels * (axis.first[x] + i) + c]) * weights[i];
     }
-    sum >>= resize_bits;
-    to[channels * x + c] = static_cast<std::byte>(sum < 255 ? sum : 255);
+    to[channels * x + c] = std::byte{resized_pixel(sum)};
   }
 }
 

@@ -152,7 +152,8 @@ FEEDRATE_AVX512 inline __m128i make_group(const std::byte* from, const std::uint
       sum = _mm512_dpbusd_epi32(sum, pixels[q], load(row + digit * group));
     }
   }
-  return _mm512_cvtusepi32_epi8(_mm512_srli_epi32(sum, resize_bits));
+  const __m512i pixel = _mm512_srai_epi32(sum, resize_bits);
+  return _mm512_cvtusepi32_epi8(_mm512_max_epi32(pixel, _mm512_setzero_si512()));
 }
 
 template <std::size_t Quads>
@@ -217,7 +218,7 @@ FEEDRATE_AVX512 inline void add(DigitSums& to, __m512i pixels, const DigitSums& 
 FEEDRATE_AVX512 inline __m512i whole(const DigitSums& sums) {
   const __m512i upper =
       _mm512_add_epi32(_mm512_slli_epi32(sums.high, 16), _mm512_slli_epi32(sums.middle, 8));
-  return _mm512_srli_epi32(_mm512_add_epi32(upper, sums.low), resize_bits);
+  return _mm512_srai_epi32(_mm512_add_epi32(upper, sums.low), resize_bits);
 }
 
 FEEDRATE_AVX512 inline void down_block(const std::uint32_t* table, std::size_t quads,

@@ -30,7 +30,8 @@ inline Sums half() { return Sums{} + (1 << (resize_bits - 1)); }
 
 inline Words rounded(Sums sums) {  // each in the lower half of 32 bits
   const Sums whole = sums >> resize_bits;
-  return reinterpret_cast<Words>(whole < 255 ? whole : 255);
+  const Sums positive = whole > 0 ? whole : 0;
+  return reinterpret_cast<Words>(positive < 255 ? positive : 255);
 }
 inline std::uint64_t eight_pixels(Sums low, Sums high) {
   const auto words = reinterpret_cast<Lanes>(

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "formats/pixels/resize.h"
+#include "loader/recipes/interpolation.h"
 #include "loader/recipes/part.h"
 #include "loader/recipes/random_resized_crop.h"
 
@@ -45,35 +46,41 @@ void expect_room(std::string_view part, Sides sides, Shape before, std::uint32_t
 
 class RandomResizedCrop final : public ViewStep {
  public:
-  RandomResizedCrop(Sides sides, const CropLimits& limits) : sides_(sides), limits_(limits) {}
+  RandomResizedCrop(Sides sides, const CropLimits& limits, DrawnInterpolation interpolation)
+      : sides_(sides), limits_(limits), interpolation_(interpolation) {}
   Shape shape(Shape) const override { return {sides_.height, sides_.width, 3}; }
   void change(View& view, Shape stored, Draws& draws) const override {
     view = resized_view(random_resized_crop(stored, draws.random(), limits_), sides_.height,
-                        sides_.width);
+                        sides_.width, interpolation_.by(draws.bits()));
   }
   // The usual one keeps a ratio, which sides of two lengths do not.
   std::string evaluation() const override {
-    return sides_.height == sides_.width ? join("imagenet-eval:size=", sides_.height)
-                                         : join("resize:", text_of(sides_), "+rgb");
+    const std::string how = interpolation_text(interpolation_.fixed);
+    return sides_.height == sides_.width ? join("imagenet-eval:size=", sides_.height, how)
+                                         : join("resize:", text_of(sides_), how, "+rgb");
   }
   bool begins_evaluation() const override { return true; }
 
  private:
   Sides sides_;
   CropLimits limits_;
+  DrawnInterpolation interpolation_;
 };
 
 class ResizeStep final : public ViewStep {
  public:
-  explicit ResizeStep(std::uint32_t side) : side_(side) {}
+  ResizeStep(std::uint32_t side, Interpolation interpolation)
+      : side_(side), interpolation_(interpolation) {}
   Shape shape(Shape before) const override {
     return before.plausible() ? scaled(before) : before;  // not stated
   }
   void change(View& view, Shape, Draws&) const override {
     const Shape after = scaled({view.height, view.width, 3});
-    view = resized_view({0, 0, view.height, view.width}, after.height, after.width);
+    view = resized_view({0, 0, view.height, view.width}, after.height, after.width, interpolation_);
   }
-  std::string evaluation() const override { return join("resize:size=", side_); }
+  std::string evaluation() const override {
+    return join("resize:size=", side_, interpolation_text(interpolation_));
+  }
 
  private:
   // A crop may follow, so that little of a large result is seen.
@@ -81,24 +88,29 @@ class ResizeStep final : public ViewStep {
     return Resize{Resize::Fit::short_side, side_, side_}.whole(before);
   }
   std::uint32_t side_;
+  Interpolation interpolation_;
 };
 
 /// The whole image, whatever its ratio.
 class ResizeExactly final : public ViewStep {
  public:
-  explicit ResizeExactly(Sides sides) : sides_(sides) {}
+  ResizeExactly(Sides sides, Interpolation interpolation)
+      : sides_(sides), interpolation_(interpolation) {}
   Shape shape(Shape before) const override {
     return {sides_.height, sides_.width, before.channels};
   }
   void change(View& view, Shape, Draws&) const override {
-    view = resized_view({0, 0, view.height, view.width}, sides_.height, sides_.width);
+    view =
+        resized_view({0, 0, view.height, view.width}, sides_.height, sides_.width, interpolation_);
   }
   std::string evaluation() const override {
-    return join("resize:height=", sides_.height, ":width=", sides_.width);
+    return join("resize:height=", sides_.height, ":width=", sides_.width,
+                interpolation_text(interpolation_));
   }
 
  private:
   Sides sides_;
+  Interpolation interpolation_;
 };
 
 class CenterCrop final : public ViewStep {
@@ -188,26 +200,30 @@ class Flip final : public ViewStep {
   double share_;
 };
 
-constexpr Parameter crop_parameters[] = {size_224, given_height, given_width, crop_scale,
-                                         crop_ratio};
+constexpr Parameter crop_parameters[] = {size_224,   given_height, given_width,
+                                         crop_scale, crop_ratio,   drawn_interpolation};
 const PartKind random_resized_crop_row(
     "random-resized-crop",
     "A random share of the area (scale), of a random ratio, resized to size, or height x width",
     PartStage::resize, crop_parameters, [](const ParameterValues& values) -> Part {
       return {.step = std::make_unique<RandomResizedCrop>(
                   sides_of("random-resized-crop", values),
-                  crop_limits(values.range("scale"), values.range("ratio")))};
+                  crop_limits(values.range("scale"), values.range("ratio")),
+                  DrawnInterpolation(values))};
     });
 
-constexpr Parameter resize_parameters[] = {
-    {"size", Parameter::Type::whole, 1, 8192, {256}}, given_height, given_width};
+constexpr Parameter resize_parameters[] = {{"size", Parameter::Type::whole, 1, 8192, {256}},
+                                           given_height,
+                                           given_width,
+                                           fixed_interpolation};
 const PartKind resize_row("resize", "The short side becomes size; or the image height x width",
                           PartStage::resize, resize_parameters,
                           [](const ParameterValues& values) -> Part {
                             const Sides sides = sides_of("resize", values);
+                            const Interpolation how = interpolation_of(values);
                             if (values.is_given("height"))
-                              return {.step = std::make_unique<ResizeExactly>(sides)};
-                            return {.step = std::make_unique<ResizeStep>(sides.height)};
+                              return {.step = std::make_unique<ResizeExactly>(sides, how)};
+                            return {.step = std::make_unique<ResizeStep>(sides.height, how)};
                           });
 
 constexpr Parameter center_parameters[] = {size_224, given_height, given_width};

@@ -34,14 +34,17 @@ View crop_view(std::int32_t y, std::int32_t x, std::uint32_t height, std::uint32
   return {y, x, height, width, height, width, {0, 0, height, width}};
 }
 
-View resized_view(const Rect& crop, std::uint32_t height, std::uint32_t width) {
+View resized_view(const Rect& crop, std::uint32_t height, std::uint32_t width,
+                  Interpolation interpolation) {
   return {static_cast<std::int32_t>(crop.y),
           static_cast<std::int32_t>(crop.x),
           crop.height,
           crop.width,
           height,
           width,
-          {0, 0, height, width}};
+          {0, 0, height, width},
+          false,
+          interpolation};
 }
 
 bool shows_all(const View& view, Shape stored) { return view == whole_view(stored); }
@@ -64,9 +67,9 @@ detail::ViewSpans detail::spans_of(const View& view, std::uint32_t shrunk) {
     return static_cast<std::uint32_t>(begin) % shrunk;
   };
   return {{view.height, view.scaled_height, view.window.y, view.window.height, false, shrunk,
-           offset(view.y)},
+           offset(view.y), view.interpolation},
           {view.width, view.scaled_width, view.window.x, view.window.width, view.mirrored, shrunk,
-           offset(view.x)}};
+           offset(view.x), view.interpolation}};
 }
 
 Rect needed_part(const View& view, Shape stored) {

@@ -10,6 +10,7 @@
 //  └───────────────┘      └─────────────┘
 
 #include "formats/pixels/image.h"
+#include "formats/pixels/resize_axis.h"
 
 namespace feedrate::loader {
 
@@ -19,11 +20,12 @@ struct View {
   std::int32_t x = 0;
   std::uint32_t height = 0;
   std::uint32_t width = 0;
-  // The size that it is resized to: antialiased bilinear, as in formats/pixels/resize.h.
+  // The size that it is resized to, as in formats/pixels/resize.h.
   std::uint32_t scaled_height = 0;
   std::uint32_t scaled_width = 0;
-  formats::Rect window;   // of the resized crop
-  bool mirrored = false;  // left becomes right
+  formats::Rect window;                                                     // of the resized crop
+  bool mirrored = false;                                                    // left becomes right
+  formats::Interpolation interpolation = formats::Interpolation::bilinear;  // where it is resized
 
   bool operator==(const View&) const = default;
 };
@@ -33,7 +35,8 @@ View whole_view(formats::Shape stored);
 /// A crop as it is.
 View crop_view(std::int32_t y, std::int32_t x, std::uint32_t height, std::uint32_t width);
 /// A crop, resized to `height` × `width`.
-View resized_view(const formats::Rect& crop, std::uint32_t height, std::uint32_t width);
+View resized_view(const formats::Rect& crop, std::uint32_t height, std::uint32_t width,
+                  formats::Interpolation interpolation = formats::Interpolation::bilinear);
 
 /// Whether the view is the image as stored, so that it can be decoded directly into its seat.
 bool shows_all(const View& view, formats::Shape stored);

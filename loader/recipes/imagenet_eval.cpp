@@ -1,5 +1,6 @@
 #include "formats/pixels/resize.h"
 #include "loader/recipe.h"
+#include "loader/recipes/interpolation.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -9,6 +10,7 @@ namespace {
 constexpr Parameter imagenet_eval_parameters[] = {
     {"size", Parameter::Type::whole, 1, 4096, {224}},
     {"resize", Parameter::Type::whole, 1, 8192, {256}},  // for other sizes, the same share more
+    fixed_interpolation,
 };
 
 // Where torchvision's CenterCrop begins: half of the excess, rounded half to even.
@@ -23,7 +25,8 @@ class ImagenetEval final : public Recipe {
                         const ParameterValues& values = ParameterValues(imagenet_eval_parameters))
       : Recipe(name, "Resize the short side to 256, crop 224 x 224 at the centre, RGB"),
         side_(values.whole("size")),
-        short_side_(values.is_given("resize") ? values.whole("resize") : (side_ * 8 + 3) / 7) {
+        short_side_(values.is_given("resize") ? values.whole("resize") : (side_ * 8 + 3) / 7),
+        interpolation_(interpolation_of(values)) {
     if (side_ <= short_side_) return;
     throw Error(join("recipe ", name, ": a crop of ", side_, " does not fit into a short side of ",
                      short_side_));
@@ -33,7 +36,8 @@ class ImagenetEval final : public Recipe {
 
   View view(Shape stored, const SampleRandom&) const override {
     const Shape scaled = Resize{Resize::Fit::short_side, short_side_, short_side_}.whole(stored);
-    View view = resized_view({0, 0, stored.height, stored.width}, scaled.height, scaled.width);
+    View view = resized_view({0, 0, stored.height, stored.width}, scaled.height, scaled.width,
+                             interpolation_);
     view.window = {central(scaled.height, side_), central(scaled.width, side_), side_, side_};
     return view;
   }
@@ -46,6 +50,7 @@ class ImagenetEval final : public Recipe {
 
  private:
   std::uint32_t side_, short_side_;
+  Interpolation interpolation_;
 };
 
 const ImagenetEval imagenet_eval_row;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "loader/recipes/part.h"
 #include "loader/recipes/random_resized_crop.h"
@@ -125,6 +126,37 @@ TEST(UnitParameters, evaluation_follows_the_size) {
   EXPECT_EQ(smaller.name(), "imagenet-eval:size=160");
   EXPECT_EQ(smaller.view(photograph, SampleRandom(1, 1, 1)).scaled_height, 183U) << "160 × 8/7";
   EXPECT_EQ(recipe("caffe:size=200").evaluation().name(), "caffe-eval:size=200:resize=256");
+}
+
+TEST(UnitParameters, interpolation_is_the_one_that_was_asked_for) {
+  using enum Interpolation;
+  const auto cubic = [](const std::string& text) {
+    int count = 0;
+    each_view(text, photograph, [&](const View& view) { count += view.interpolation == bicubic; });
+    return count;
+  };
+  for (const std::string name : {"imagenet-train", "imagenet-eval", "random-resized-crop", "resize",
+                                 "resize:height=30:width=50"}) {
+    EXPECT_EQ(cubic(name), 0) << name;
+    EXPECT_EQ(cubic(name + ":interpolation=bilinear"), 0) << name;
+    EXPECT_EQ(cubic(name + ":interpolation=bicubic"), 2000) << name;
+  }
+  for (const std::string name : {"imagenet-train", "random-resized-crop"})
+    EXPECT_NEAR(cubic(name + ":interpolation=random"), 1000, 120) << name;
+  expect_error([] { recipe("imagenet-eval:interpolation=random"); },
+               {"interpolation: expected bilinear or bicubic, found 'random'"});
+  for (const auto& [text, evaluation] : std::map<std::string, std::string>{
+           {"imagenet-train:interpolation=bicubic", "imagenet-eval:interpolation=bicubic"},
+           {"imagenet-train:size=160:interpolation=bicubic",
+            "imagenet-eval:size=160:interpolation=bicubic"},
+           {"random-resized-crop:size=160:interpolation=bicubic",
+            "imagenet-eval:size=160:interpolation=bicubic"},
+           {"random-resized-crop:height=30:width=50:interpolation=bicubic",
+            "resize:height=30:width=50:interpolation=bicubic+rgb"},
+           {"resize:size=36:interpolation=bicubic+flip", "resize:size=36:interpolation=bicubic"},
+           {"imagenet-train:interpolation=random", "imagenet-eval"}}) {
+    EXPECT_EQ(recipe(text).evaluation().name(), evaluation) << text;
+  }
 }
 
 TEST(UnitParameters, flips_have_the_share_that_was_asked_for) {

@@ -13,10 +13,12 @@ def there(*modules):
 if there("torch", "torchvision", "PIL", "numpy"):
     import torch
     import torchvision
+    from PIL import Image
     from torch.utils.data import DataLoader
     from torchvision import transforms as v1
     from torchvision.transforms import v2
 
+    from feedrate._like import likeness_of
     from feedrate.torch import like, pixel_difference
     from like_test import picture
 
@@ -66,6 +68,23 @@ class InteropLikeTransforms(unittest.TestCase):
             self.expect_close_draws(made.Resize([39, 50]), made.RandomCrop((32, 40)))
             self.expect_close_draws(made.Resize((24, 20)), made.RandomHorizontalFlip(1.0))
         self.assertEqual(next(iter(like(self.loader(v1.RandomResizedCrop((20, 31))))))[0].shape, (5, 3, 20, 31))
+
+    def test_bicubic_interpolation(self):
+        for made in v1, v2:
+            by = {"interpolation": made.InterpolationMode.BICUBIC}
+            self.expect_same(made.Resize(32, **by), made.CenterCrop(32), levels=1)
+            self.expect_same(made.Resize((48, 60), **by), levels=1)
+            self.expect_same(made.Resize((90, 31), interpolation=Image.Resampling.BICUBIC), levels=1)
+            for size in 24, (20, 31), 90:
+                self.expect_close_draws(made.RandomResizedCrop(size, **by), made.RandomHorizontalFlip())
+
+    @unittest.skipUnless(there("timm"), "there is no timm")
+    def test_timm_draws_how_to_interpolate(self):
+        from timm.data.transforms import RandomResizedCropAndInterpolation
+
+        crop = RandomResizedCropAndInterpolation(28, interpolation="random")
+        self.expect_close_draws(crop, v1.RandomHorizontalFlip())
+        self.assertIn("interpolation=random", likeness_of(self.loader(crop), None, None).plan.recipe)
 
     def test_flips_and_turns(self):
         for made in v1, v2:

@@ -8,6 +8,7 @@ The pixels are a pure function of their place, written out again in tests/format
 Pillow before 13: it always resizes rows first; 13 may begin with columns."""
 
 import hashlib
+import itertools
 import json
 import pathlib
 
@@ -45,13 +46,13 @@ def made(height, width, channels):
 def main():
     cases = []
     for source, target in SIZES:
-        for channels in (1, 3):
+        for name, channels in itertools.product(("bilinear", "bicubic"), (1, 3)):
             pixels = made(*source, channels)
             image = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
-            resized = image.resize(target[::-1], Image.Resampling.BILINEAR)
+            resized = image.resize(target[::-1], Image.Resampling[name.upper()])
             digest = hashlib.sha256(resized.tobytes()).hexdigest()
-            case = {"from": [*source, channels], "to": [*target, channels], "sha256": digest}
-            cases.append(case)
+            case = {"from": [*source, channels], "to": [*target, channels]}
+            cases.append(case | {"interpolation": name, "sha256": digest})
     lines = ",\n  ".join(json.dumps(case) for case in cases)
     here = pathlib.Path(__file__).parent
     text = f'{{"by": "Pillow {PIL.__version__}", "cases": [\n  {lines}\n]}}\n'

@@ -46,7 +46,7 @@ Buffer reference(const Image& image, const View& view, std::uint32_t channels) {
   const Shape scaled_shape{view.scaled_height, view.scaled_width, stored};
   Buffer scaled(scaled_shape.bytes());
   ResizeScratch scratch;
-  resize(crop, scaled_shape, scaled, scratch);
+  resize(crop, scaled_shape, scaled, scratch, view.interpolation);
   Buffer seat;
   for (std::uint32_t y = 0; y < view.window.height; ++y) {
     for (std::uint32_t x = 0; x < view.window.width; ++x) {
@@ -87,7 +87,8 @@ View random_view(std::mt19937& random, Shape stored) {
   } else {
     view = resized_view(random_window(random, stored.height, stored.width),
                         1 + static_cast<std::uint32_t>(random() % 60),
-                        1 + static_cast<std::uint32_t>(random() % 60));
+                        1 + static_cast<std::uint32_t>(random() % 60),
+                        random() % 2 == 0 ? Interpolation::bilinear : Interpolation::bicubic);
   }
   view.window = random_window(random, view.scaled_height, view.scaled_width);
   view.mirrored = random() % 2 == 0;

@@ -88,11 +88,11 @@ nb::tuple decoded(const OpenDataset& dataset, std::uint64_t index) {
 
 // Of a rectangle or a size.
 using Numbers = std::vector<std::int32_t>;
-// crop, size, window, whether left becomes right
-using GivenView = std::tuple<Numbers, Numbers, Numbers, bool>;
+// crop, size, window, whether left becomes right, whether it is resized by bicubic interpolation
+using GivenView = std::tuple<Numbers, Numbers, Numbers, bool, bool>;
 
 loader::View view_of(const GivenView& given) {
-  const auto& [crop, size, window, mirrored] = given;
+  const auto& [crop, size, window, mirrored, is_cubic] = given;
   for (const Numbers* one : {&crop, &size, &window}) {
     if (one->size() != (one == &size ? 2U : 4U)) throw nb::value_error("a rectangle has 4 numbers");
     if (std::any_of(one->begin() + (one == &crop ? 2 : 0), one->end(),
@@ -110,7 +110,8 @@ loader::View view_of(const GivenView& given) {
           .scaled_height = at(size, 0),
           .scaled_width = at(size, 1),
           .window = {at(window, 0), at(window, 1), at(window, 2), at(window, 3)},
-          .mirrored = mirrored};
+          .mirrored = mirrored,
+          .interpolation = is_cubic ? Interpolation::bicubic : Interpolation::bilinear};
 }
 
 nb::object viewed(const OpenDataset& dataset, std::uint64_t index,
@@ -146,10 +147,11 @@ void add_dataset(nb::module_& module) {
            "(image, label, name, boxes)")
       .def(
           "view", &viewed, nb::arg("index"), nb::arg("views"), nb::arg("channels"),
-          nb::sig("def view(self, index: int, views: Sequence[tuple[tuple[int, int, int, int], "
-                  "tuple[int, int], tuple[int, int, int, int], bool]], channels: int) -> object"),
+          nb::sig(
+              "def view(self, index: int, views: Sequence[tuple[tuple[int, int, int, int], "
+              "tuple[int, int], tuple[int, int, int, int], bool, bool]], channels: int) -> object"),
           "The image as a loader would put it into a batch under these views, each of what the one "
-          "before it made: (crop, size, window, mirrored); see loader/pixels/view.h. "
+          "before it made: (crop, size, window, mirrored, bicubic); see loader/pixels/view.h. "
           "(y, x, height, width), (height, width).")
       .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.members.empty(); })
       .def("place", &place, nb::arg("index"),

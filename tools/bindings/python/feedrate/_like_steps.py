@@ -16,12 +16,14 @@ Views = tuple[Any, "View"]  # an image of torchvision's, and what a loader makes
 
 class View(NamedTuple):
     """Which part of a stored image is seen, as `_native.Dataset.view` takes it: (y, x, height, width) of
-    the crop, its size when it has been resized, the window of that, and whether left becomes right."""
+    the crop, its size when it has been resized, the window of that, whether left becomes right, and whether it has been
+    resized by bicubic interpolation."""
 
     crop: tuple[int, int, int, int]
     size: tuple[int, int]
     window: tuple[int, int, int, int]
     mirrored: bool = False
+    is_cubic: bool = False
 
     @staticmethod
     def whole(height: int, width: int) -> View:
@@ -97,17 +99,19 @@ def _given(sides: tuple[int, int]) -> int | tuple[int, int]:
 _PILLOWS = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic", 4: "box", 5: "hamming"}
 
 
-def _expect_bilinear(transform: Any) -> None:
+def _interpolation(transform: Any) -> str:
     """Of pictures, Pillow's, which knows no other than an antialiased one; `antialias` is of tensors."""
     how = transform.interpolation
-    given = [getattr(one, "value", one) for one in (how if isinstance(how, (list, tuple)) else [how])]
-    names = [_PILLOWS.get(one, str(one)) if isinstance(one, int) else str(one) for one in given]
-    if names != ["bilinear"]:
-        raise Unlike(f"{name_of(transform)} resizes by {' or '.join(names)} interpolation, not bilinear")
+    names = sorted(map(_how, how if isinstance(how, (list, tuple)) else [how]))
+    if names == ["bicubic", "bilinear"]:
+        return "random"  # timm's: one of them, as likely as the other
+    if names not in (["bilinear"], ["bicubic"]):
+        raise Unlike(f"{name_of(transform)} resizes by {' or '.join(names)} interpolation, not bilinear or bicubic")
+    return names[0]
 
 
 def _random_resized_crop(transform: Any) -> Step:
-    _expect_bilinear(transform)
+    interpolation = _interpolation(transform)
     sides = _sides(transform.size)
     scale, ratio = tuple(transform.scale), tuple(transform.ratio)
     functional = _functional(transform)
@@ -116,16 +120,17 @@ def _random_resized_crop(transform: Any) -> Step:
     def force(views: Views) -> Views:
         image, view = views
         crop = vision.RandomResizedCrop.get_params(image, list(scale), list(ratio))
-        how = vision.InterpolationMode.BILINEAR
+        is_cubic = interpolation == "bicubic" or interpolation == "random" and bool(torch.randint(2, (1,)))
+        how = vision.InterpolationMode.BICUBIC if is_cubic else vision.InterpolationMode.BILINEAR
         cut = functional.resized_crop(image, *crop, list(sides), how, antialias=True)
         y, x, height, width = (int(one) for one in crop)
-        return cut, View((y, x, height, width), sides, (0, 0, *sides), view.mirrored)
+        return cut, View((y, x, height, width), sides, (0, 0, *sides), view.mirrored, is_cubic)
 
-    return Step(_recipes.random_resized_crop(_given(sides), scale, ratio), RESIZE, force)
+    return Step(_recipes.random_resized_crop(_given(sides), scale, ratio, interpolation), RESIZE, force)
 
 
 def _resize(transform: Any) -> Step:
-    _expect_bilinear(transform)
+    interpolation = _interpolation(transform)
     size = transform.size
     if getattr(transform, "max_size", None) is not None:
         raise Unlike("Resize has a max_size")
@@ -135,9 +140,10 @@ def _resize(transform: Any) -> Step:
         image, view = views
         resized = transform(image)
         height, width = _size_of(resized, transform)
-        return resized, view._replace(size=(height, width), window=(0, 0, height, width))
+        size, window = (height, width), (0, 0, height, width)
+        return resized, view._replace(size=size, window=window, is_cubic=interpolation == "bicubic")
 
-    return Step(_recipes.resize(given), RESIZE, force)
+    return Step(_recipes.resize(given, interpolation), RESIZE, force)
 
 
 def _center_crop(transform: Any) -> Step:
@@ -220,8 +226,7 @@ def _colour(transform: Any, fill: Any) -> int | tuple[int, int, int]:
     return pixels[0] if len(set(pixels)) == 1 else (pixels[0], pixels[1], pixels[2])
 
 
-def _how(transform: Any) -> str:
-    how = transform.interpolation
+def _how(how: Any) -> str:
     value = getattr(how, "value", how)
     return _PILLOWS.get(value, str(value)) if isinstance(value, int) else str(value)
 
@@ -229,11 +234,12 @@ def _how(transform: Any) -> str:
 def _rotation(transform: Any) -> Step:
     if transform.expand:
         raise Unlike(f"{name_of(transform)} has expand=True, so that the sizes of images differ")
-    if _how(transform) not in ("nearest", "bilinear"):
-        raise Unlike(f"{name_of(transform)} turns by {_how(transform)} interpolation, not nearest or bilinear")
+    how = _how(transform.interpolation)
+    if how not in ("nearest", "bilinear"):
+        raise Unlike(f"{name_of(transform)} turns by {how} interpolation, not nearest or bilinear")
     low, high = (float(one) for one in transform.degrees)
     centre = None if transform.center is None else (float(transform.center[0]), float(transform.center[1]))
-    made = _recipes.rotate((low, high), _how(transform), _colour(transform, transform.fill), centre)
+    made = _recipes.rotate((low, high), how, _colour(transform, transform.fill), centre)
     return Step(made, COLOURS, _left_out, compared=False)
 
 

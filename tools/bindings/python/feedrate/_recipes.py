@@ -34,8 +34,9 @@ def recipe(name: str, **parameters: float | tuple[float, float] | str) -> Recipe
         feedrate.recipe("imagenet-train", size=160, scale=(0.25, 1), ratio=(3/4, 4/3), flip=0)
 
     imagenet-train has size (pixels of a side), scale (share of the area, from and to), ratio (width to
-    height, from and to) and flip (the share of images that are mirrored); imagenet-eval size and
-    resize (the short side); cifar-train pad (black pixels on each side) and flip; caffe size, resize
+    height, from and to), flip (the share of images that are mirrored) and interpolation ("bilinear",
+    "bicubic" or, of each image, a "random" one of the two); imagenet-eval size, resize (the short side)
+    and interpolation; cifar-train pad (black pixels on each side) and flip; caffe size, resize
     and flip; caffe-eval size and resize. Raises ValueError, with the nearest name."""
     words = [f"{key}={_parameter(key, value)}" for key, value in parameters.items()]
     return _named(":".join((name, *words)) if words else name)
@@ -48,15 +49,19 @@ def random_resized_crop(
     size: Size = 224,
     scale: tuple[float, float] = (0.08, 1.0),
     ratio: tuple[float, float] = (3 / 4, 4 / 3),
+    interpolation: str = "bilinear",
 ) -> Recipe:
     """A crop of a random share of the area and a random ratio of width to height, resized to
-    size x size or (height, width), RGB: torchvision's RandomResizedCrop, antialiased."""
-    return recipe("random-resized-crop", **_sides(size), scale=scale, ratio=ratio)
+    size x size or (height, width), RGB: torchvision's RandomResizedCrop, antialiased. By "bilinear" or
+    "bicubic" interpolation, or a "random" one of the two, as in timm."""
+    how = _how(interpolation)
+    return recipe("random-resized-crop", **_sides(size), scale=scale, ratio=ratio, **how)
 
 
-def resize(size: Size = 256) -> Recipe:
-    """The whole image; its short side becomes `size` pixels, or the image (height, width)."""
-    return recipe("resize", **_sides(size))
+def resize(size: Size = 256, interpolation: str = "bilinear") -> Recipe:
+    """The whole image; its short side becomes `size` pixels, or the image (height, width). By "bilinear"
+    or "bicubic" interpolation."""
+    return recipe("resize", **_sides(size), **_how(interpolation))
 
 
 def center_crop(size: Size = 224) -> Recipe:
@@ -151,6 +156,10 @@ def cutmix(alpha: float = 1.0) -> Recipe:
 
 def _colour(value: Colour) -> dict[str, int]:
     return dict(zip(("value", "green", "blue"), value if isinstance(value, tuple) else (value,)))
+
+
+def _how(interpolation: str) -> dict[str, str]:
+    return {} if interpolation == "bilinear" else {"interpolation": interpolation}
 
 
 def _sides(size: Size) -> dict[str, int]:

@@ -40,11 +40,16 @@ std::optional<Box> box_between(Box corners) {
   return Box{left, top, right, bottom};
 }
 
-std::optional<Box> box_of_fractions(Box corners) {
-  for (const float side : {corners.xmin, corners.ymin, corners.xmax, corners.ymax}) {
-    if (!(side >= -1 && side <= 2)) return std::nullopt;
+void take_box(Box corners, std::vector<Box>& boxes, std::uint32_t& left_out) {
+  const auto is_fraction = [](float side) { return side >= -1 && side <= 2; };
+  const bool fractions = is_fraction(corners.xmin) && is_fraction(corners.ymin) &&
+                         is_fraction(corners.xmax) && is_fraction(corners.ymax);
+  const std::optional<Box> box = fractions ? box_between(corners) : std::nullopt;
+  if (box) {
+    boxes.push_back(*box);
+  } else {
+    ++left_out;
   }
-  return box_between(corners);
 }
 
 void decode(const Sample& sample, MutableBytes pixels) {

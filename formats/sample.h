@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "formats/codec.h"
 #include "formats/pixels/image.h"
@@ -30,8 +31,9 @@ struct Box {
 /// The box between two corners, relative to the image's sides: put in order and clamped to 0 … 1, because
 /// boxes of real sets reach a little beyond the image. Nothing where no area is left or a corner is no number.
 std::optional<Box> box_between(Box corners);
-/// The same where nothing states the unit: nothing, too, for a box so far beyond the image that it must be in pixels.
-std::optional<Box> box_of_fractions(Box corners);
+/// Adds that box to `boxes` where nothing states the unit. Counts it as left out where there is none, and where it is so
+/// far beyond the image that it must be in pixels: a box that is none makes no image bad.
+void take_box(Box corners, std::vector<Box>& boxes, std::uint32_t& left_out);
 
 /// Valid as long as the memory it views: a reader's scratch until its next use, a mapped file for
 /// the life of its dataset, a stream until its next sample.
@@ -44,7 +46,7 @@ struct Sample {
   std::string_view name = {};                  // file name or key in the source; may be empty
   std::span<const Box> boxes = {};             // empty when unknown
   std::span<const float> labels = {};          // all labels, where a record has a list of them
-  std::uint32_t boxes_left_out = 0;            // stated, but none by box_of_fractions()
+  std::uint32_t boxes_left_out = 0;            // stated, but none by take_box()
   bool extras_damaged = false;  // a file beside the image is: of it, nothing was needed or read
 };
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cassert>
 #include <fstream>
-#include <type_traits>
 
 #include "formats/container.h"
 #include "formats/containers/describe.h"
@@ -16,6 +15,7 @@
 #include "formats/containers/lmdb/lmdb_key.h"
 #include "formats/containers/lmdb/lmdb_store.h"
 #include "formats/containers/lmdb/lmdb_writer.h"
+#include "formats/containers/placed.h"
 #include "formats/containers/wishes.h"
 #include "formats/io/mapped_file.h"
 
@@ -132,8 +132,8 @@ class LmdbDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch&) const override {
-    return placed(index, [&](const LmdbItem& item) {
-      Sample sample = dialect_->read(item);
+    return placed(index, place_of(index), [&](const Place& place) {
+      Sample sample = dialect_->read(place.item);
       if (sample.codec == nullptr) {
         sample.codec = &codec_for(sample.bytes);
         sample.shape = sample.codec->shape(sample.bytes);
@@ -146,7 +146,8 @@ class LmdbDataset final : public Dataset {
   }
 
   std::int32_t label(std::uint64_t index, Scratch&) const override {
-    return placed(index, [&](const LmdbItem& item) { return dialect_->read(item).label; });
+    return placed(index, place_of(index),
+                  [&](const Place& place) { return dialect_->read(place.item).label; });
   }
 
   // A key holds the sample's name.
@@ -164,19 +165,18 @@ class LmdbDataset final : public Dataset {
   }
 
  private:
-  // What `read` returns of a sample; its Error, with the sample's place in front.
-  template <class Read>
-  std::invoke_result_t<const Read&, const LmdbItem&> placed(std::uint64_t index,
-                                                            const Read& read) const {
+  struct Place {
+    const fs::path& file() const { return path; }
+    std::string text() const { return join("key '", item.key, "', byte ", at); }
+    const fs::path& path;
+    LmdbItem item;
+    std::uint64_t at;  // of its value
+  };
+
+  Place place_of(std::uint64_t index) const {
     assert(index < entries_.size());
     const LmdbEntry& entry = entries_[index];
-    const LmdbItem item = lmdb_item(file_.bytes(), entry);
-    try {
-      return read(item);
-    } catch (const Error& error) {
-      fail(file_.path(), "sample ", index, " (key '", item.key, "', byte ", entry.value,
-           "): ", error.what());
-    }
+    return {file_.path(), lmdb_item(file_.bytes(), entry), entry.value};
   }
 
   static const fs::path& checked(const fs::path& data) {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
 #include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/mds/mds_shard.h"
+#include "formats/containers/placed.h"
 
 namespace feedrate::formats {
 
@@ -55,14 +55,14 @@ class MdsDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index, [&](const MdsSamples& samples, std::uint64_t number) {
-      return samples.read(number, classes_, scratch.bytes);
+    return placed(index, place_of(index), [&](const Place& place) {
+      return place.shard->samples().read(place.number, classes_, scratch.bytes);
     });
   }
 
   std::int32_t label(std::uint64_t index, Scratch&) const override {
-    return placed(index, [&](const MdsSamples& samples, std::uint64_t number) {
-      return samples.label(number, classes_);
+    return placed(index, place_of(index), [&](const Place& place) {
+      return place.shard->samples().label(place.number, classes_);
     });
   }
 
@@ -109,6 +109,10 @@ class MdsDataset final : public Dataset {
   }
 
   struct Place {
+    const fs::path& file() const { return shard->path(); }
+    std::string text() const {
+      return join("number ", number, ", byte ", shard->samples().start(number));
+    }
     const MdsShardFile* shard;
     std::uint64_t number;
   };
@@ -117,20 +121,6 @@ class MdsDataset final : public Dataset {
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
     const auto shard = static_cast<std::size_t>(end - ends_.begin());
     return {&shards_[shard], index - (shard == 0 ? 0 : ends_[shard - 1])};
-  }
-
-  // What `read` returns of a sample; its Error, with the sample's place in front.
-  template <class Read>
-  std::invoke_result_t<const Read&, const MdsSamples&, std::uint64_t> placed(
-      std::uint64_t index, const Read& read) const {
-    const Place place = place_of(index);
-    const MdsSamples& samples = place.shard->samples();
-    try {
-      return read(samples, place.number);
-    } catch (const Error& error) {
-      fail(place.shard->path(), "sample ", index, " (number ", place.number, ", byte ",
-           samples.start(place.number), "): ", error.what());
-    }
   }
 
   std::vector<MdsShardFile> shards_;

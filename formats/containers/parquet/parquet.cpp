@@ -15,6 +15,7 @@
 #include "formats/containers/describe.h"
 #include "formats/containers/parquet/parquet_file.h"
 #include "formats/containers/parquet/parquet_set.h"
+#include "formats/containers/placed.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {
@@ -30,20 +31,11 @@ constexpr std::size_t max_openers = 16;  // threads, which mostly wait
 constexpr std::uint64_t max_unpacked = std::uint64_t{1} << 30;
 
 struct RowPlace {
-  const ParquetFile* file;
+  const fs::path& file() const { return table->path(); }
+  std::string text() const { return join("row ", row, ", byte ", table->offset(row)); }
+  const ParquetFile* table;
   std::uint64_t row;
 };
-
-/// What read() returns; its Error, with the sample's place in front.
-template <class Read>
-auto placed(std::uint64_t index, const RowPlace& place, const Read& read) {
-  try {
-    return read();
-  } catch (const Error& error) {
-    fail(place.file->path(), "sample ", index, " (row ", place.row, ", byte ",
-         place.file->offset(place.row), "): ", error.what());
-  }
-}
 
 class ParquetDataset final : public Dataset {
  public:
@@ -57,7 +49,7 @@ class ParquetDataset final : public Dataset {
     Scratch scratch;
     complete_info(info_, *this, [&] {
       const RowPlace first = place_of(0);  // a shard may be empty
-      return first.file->image(first.row, scratch.bytes, pages_);
+      return first.table->image(first.row, scratch.bytes, pages_);
     });
     const bool stated = !info_.class_names.names.empty() && !text_labels_;
     if (stated || classes_.names.empty()) return;
@@ -66,43 +58,42 @@ class ParquetDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    const RowPlace place = place_of(index);
-    return placed(index, place, [&] {
+    return placed(index, place_of(index), [&](const RowPlace& place) {
       Sample sample;
-      sample.bytes = place.file->image(place.row, scratch.bytes, pages_);
+      sample.bytes = place.table->image(place.row, scratch.bytes, pages_);
       sample.codec = &codec_for(sample.bytes);
       sample.shape = sample.codec->shape(sample.bytes);
-      sample.label = place.file->label(place.row);
-      sample.name = place.file->name(place.row);
+      sample.label = place.table->label(place.row);
+      sample.name = place.table->name(place.row);
       return sample;
     });
   }
 
   std::int32_t label(std::uint64_t index, Scratch&) const override {
-    const RowPlace place = place_of(index);
-    return placed(index, place, [&] { return place.file->label(place.row); });
+    return placed(index, place_of(index),
+                  [&](const RowPlace& place) { return place.table->label(place.row); });
   }
 
   bool look_ahead(std::uint64_t index) const override {
     const RowPlace place = place_of(index);
-    return place.file->look_ahead(place.row);
+    return place.table->look_ahead(place.row);
   }
 
   void prefetch(std::span<const std::uint64_t> indices) const override {
     for (const std::uint64_t index : indices) {
       const RowPlace place = place_of(index);
-      place.file->prefetch(place.row);
+      place.table->prefetch(place.row);
     }
   }
 
   SamplePlace place(std::uint64_t index) const override {
     const RowPlace at = place_of(index);
-    return {at.file->path(), at.file->offset(at.row)};
+    return {at.table->path(), at.table->offset(at.row)};
   }
 
   Bytes details(std::uint64_t index, Scratch&) const override {
     const RowPlace place = place_of(index);
-    return as_bytes(place.file->name(place.row));
+    return as_bytes(place.table->name(place.row));
   }
 
   void expect_unchanged() const override {

@@ -77,11 +77,7 @@ void read_objects(const ImageRecord& record, const ObjectLayout& layout, Sample&
     const std::int32_t label = whole_number(record.label_at(at)).value_or(no_class);
     if (label < 0) continue;  // padding, which ImageDetIter skips too
     if (sample.label == no_class) sample.label = label;
-    if (const auto box = box_of_fractions(box_at(record, at))) {
-      boxes.push_back(*box);
-    } else {
-      ++sample.boxes_left_out;
-    }
+    take_box(box_at(record, at), boxes, sample.boxes_left_out);
   }
   sample.boxes = boxes;
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
@@ -15,6 +14,7 @@
 #include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/file_set.h"
+#include "formats/containers/placed.h"
 #include "formats/containers/recordio/record.h"
 #include "formats/containers/recordio/record_file.h"
 #include "formats/containers/recordio/recordio_writer.h"
@@ -52,56 +52,56 @@ class RecordioDataset final : public Dataset {
     Scratch scratch;
     complete_info(info_, *this, [&] {
       const Place first = place_of(0);
-      return first.file->read(first.image, scratch).image;
+      return first.records->read(first.image, scratch).image;
     });
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index, [&](const Place& place) {
-      const ImageRecord record = place.file->read(place.image, scratch);
+    return placed(index, place_of(index), [&](const Place& place) {
+      const ImageRecord record = place.records->read(place.image, scratch);
       Sample sample;
       sample.bytes = record.image;
       sample.codec = &codec_for(record.image);
       sample.shape = sample.codec->shape(record.image);
-      sample.name = place.file->name(record.id);
+      sample.name = place.records->name(record.id);
       read_labels(record, sample, scratch);
       return sample;
     });
   }
 
   std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index, [&](const Place& place) {
+    return placed(index, place_of(index), [&](const Place& place) {
       Sample sample;
-      read_labels(place.file->read(place.image, scratch), sample, scratch);
+      read_labels(place.records->read(place.image, scratch), sample, scratch);
       return sample.label;
     });
   }
 
   Bytes details(std::uint64_t index, Scratch& scratch) const override {
     const Place place = place_of(index);
-    return place.file->read(place.image, scratch).head;
+    return place.records->read(place.image, scratch).head;
   }
 
   bool look_ahead(std::uint64_t index) const override {
     const Place at = place_of(index);
-    at.file->look_ahead(at.image);
+    at.records->look_ahead(at.image);
     return true;
   }
 
   void prefetch(std::span<const std::uint64_t> indices) const override {
     for (const std::uint64_t index : indices) {
       const Place at = place_of(index);
-      at.file->prefetch_place(at.image);
+      at.records->prefetch_place(at.image);
     }
     for (const std::uint64_t index : indices) {
       const Place at = place_of(index);
-      at.file->prefetch_image(at.image);
+      at.records->prefetch_image(at.image);
     }
   }
 
   SamplePlace place(std::uint64_t index) const override {
     const Place at = place_of(index);
-    return {at.file->path(), at.file->start(at.image)};
+    return {at.records->path(), at.records->start(at.image)};
   }
 
   void expect_unchanged() const override {
@@ -125,25 +125,14 @@ class RecordioDataset final : public Dataset {
 
  private:
   struct Place {
-    const RecordFile* file;
+    const fs::path& file() const { return records->path(); }
+    std::string text() const { return join("byte ", records->start(image)); }
+    const RecordFile* records;
     std::uint64_t image;  // in the file
   };
 
-  // What `read` returns of a sample; its Error, with the sample's place in front.
-  template <class Read>
-  std::invoke_result_t<const Read&, const Place&> placed(std::uint64_t index,
-                                                         const Read& read) const {
-    assert(index < size());
-    const Place place = place_of(index);
-    try {
-      return read(place);
-    } catch (const Error& error) {
-      fail(place.file->path(), "sample ", index, " (byte ", place.file->start(place.image),
-           "): ", error.what());
-    }
-  }
-
   Place place_of(std::uint64_t index) const {
+    assert(index < size());
     const auto file = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) -
                                                ends_.begin());
     return {&files_[file], index - (file == 0 ? 0 : ends_[file - 1])};

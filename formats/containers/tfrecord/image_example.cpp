@@ -33,9 +33,10 @@ enum Field : std::size_t {
   fields
 };
 
-constexpr std::size_t max_keys_named = 8;        // listed in an error
-constexpr std::size_t digit_bytes = 784;         // MNIST's 28x28
-constexpr std::size_t cifar_bytes = 3072;        // CIFAR's 3x32x32
+constexpr std::size_t max_keys_named = 8;                           // listed in an error
+constexpr std::size_t digit_bytes = 784;                            // MNIST's 28x28
+constexpr std::size_t cifar_bytes = 3072;                           // CIFAR's 3x32x32
+constexpr float no_side = std::numeric_limits<float>::quiet_NaN();  // of a box
 constexpr std::string_view cifar_key = "image";  // in TensorFlow's CIFAR tutorial
 
 struct Name {
@@ -135,32 +136,35 @@ std::optional<std::int64_t> only_int(const Found& found) {
                    "img_raw among its keys ", keys));
 }
 
-void read_boxes(const Features& found, std::vector<Box>& boxes) {
+// Returns how many are none: sides that are no fractions, or lack the other sides.
+std::uint32_t read_boxes(const Features& found, std::vector<Box>& boxes) {
   boxes.clear();
+  std::uint32_t left_out = 0;
   std::array<ValueReader, 4> sides = {
       ValueReader(found[xmin].feature), ValueReader(found[ymin].feature),
       ValueReader(found[xmax].feature), ValueReader(found[ymax].feature)};
-  for (const Field side : {xmin, ymin, xmax, ymax}) {
-    if (found[side].feature.kind != FeatureKind::none)
-      require_kind(found[side], FeatureKind::floats);
-  }
-  for (;;) {
-    std::array<std::optional<float>, 4> side;
-    std::transform(sides.begin(), sides.end(), side.begin(),
-                   [](ValueReader& values) { return values.next_float(); });
-    const auto present =
-        std::count_if(side.begin(), side.end(), [](auto value) { return value.has_value(); });
-    if (present == 0) return;
-    if (present != 4)
-      throw Error("the sides of the boxes (image/object/bbox) are not equal in number");
-    const Box box{*side[0], *side[1], *side[2], *side[3]};
-    const bool inside = 0 <= box.xmin && box.xmin < box.xmax && box.xmax <= 1 &&  //
-                        0 <= box.ymin && box.ymin < box.ymax && box.ymax <= 1;
-    if (!inside) {
-      throw Error(join("box ", boxes.size(), " (", box.xmin, ", ", box.ymin, ", ", box.xmax, ", ",
-                       box.ymax, ") does not lie within 0 … 1"));
+  const auto next_side = [&](Field field, ValueReader& values) -> std::optional<float> {
+    switch (found[field].feature.kind) {
+      case FeatureKind::floats:
+        return values.next_float();
+      case FeatureKind::ints:
+        if (const auto side = values.next_int()) return static_cast<float>(*side);
+        return std::nullopt;
+      case FeatureKind::bytes:
+        if (values.next_bytes()) return no_side;
+        return std::nullopt;
+      case FeatureKind::none:
+        return std::nullopt;
     }
-    boxes.push_back(box);
+    return std::nullopt;
+  };
+  for (;;) {
+    const auto left = next_side(xmin, sides[0]), top = next_side(ymin, sides[1]);
+    const auto right = next_side(xmax, sides[2]), bottom = next_side(ymax, sides[3]);
+    if (!left && !top && !right && !bottom) return left_out;
+    take_box({left.value_or(no_side), top.value_or(no_side), right.value_or(no_side),
+              bottom.value_or(no_side)},
+             boxes, left_out);
   }
 }
 
@@ -252,7 +256,7 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
   result.channels = only_int(found[channels]);
   result.label = only_int(found[class_label]);
   if (!result.label) result.label = only_int(found[label]);
-  read_boxes(found, boxes);
+  result.boxes_left_out = read_boxes(found, boxes);
   return result;
 }
 
@@ -276,6 +280,7 @@ Sample to_sample(const ImageExample& example, const LabelRule& rule) {
   sample.bytes = example.image;
   sample.label = class_of(example, rule);
   sample.name = example.name;
+  sample.boxes_left_out = example.boxes_left_out;
   const bool may_be_raw = example.image_key != example_key::encoded || example.format == "raw" ||
                           example.format == "RAW";
   if (!may_be_raw || codec_of(example.image) != nullptr) {

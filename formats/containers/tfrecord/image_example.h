@@ -44,6 +44,7 @@ struct ImageExample {
       wnid;  // "n01440764": the synset, the text of the class, or the beginning of the name
   bool has_synset = false;  // it is the synset
   std::string_view name;
+  std::uint32_t boxes_left_out = 0;  // stated boxes that are none
 };
 
 /// How the labels of a set are numbered; label_rule.h finds out.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <type_traits>
 
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
@@ -16,6 +15,7 @@
 #include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/file_set.h"
+#include "formats/containers/placed.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/tfrecord/image_example.h"
 #include "formats/containers/tfrecord/label_rule.h"
@@ -85,7 +85,7 @@ class TfrecordDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index, [&](const Place& place) {
+    return placed(index, place_of(index), [&](const Place& place) {
       Sample sample = to_sample(example(place, scratch), rule_);
       sample.boxes = scratch.boxes;
       return sample;
@@ -93,7 +93,7 @@ class TfrecordDataset final : public Dataset {
   }
 
   std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index,
+    return placed(index, place_of(index),
                   [&](const Place& place) { return class_of(example(place, scratch), rule_); });
   }
 
@@ -141,25 +141,14 @@ class TfrecordDataset final : public Dataset {
   }
 
   struct Place {
+    const fs::path& file() const { return shard->path(); }
+    std::string text() const { return join("record ", record, ", byte ", shard->start(record)); }
     const TfrecordShard* shard;
     std::uint64_t record;  // in the shard
   };
 
-  // What `read` returns of a sample; its Error, with the sample's place in front.
-  template <class Read>
-  std::invoke_result_t<const Read&, const Place&> placed(std::uint64_t index,
-                                                         const Read& read) const {
-    assert(index < size());
-    const Place place = place_of(index);
-    try {
-      return read(place);
-    } catch (const Error& error) {
-      fail(place.shard->path(), "sample ", index, " (record ", place.record, ", byte ",
-           place.shard->start(place.record), "): ", error.what());
-    }
-  }
-
   Place place_of(std::uint64_t index) const {
+    assert(index < size());
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
     const auto shard = static_cast<std::size_t>(end - ends_.begin());
     return {&shards_[shard], index - (shard == 0 ? 0 : ends_[shard - 1])};

@@ -37,14 +37,13 @@ void expect_numbers(std::span<const float> labels) {
 // Receives the parser's events and keeps the few known keys of the outermost object.
 class Listener final : public nlohmann::json_sax<Json> {
  public:
-  Listener(Scratch& scratch, std::optional<std::int64_t>& label)
-      : scratch_(scratch), label_(label) {}
+  Listener(Scratch& scratch, SampleJson& facts) : scratch_(scratch), facts_(facts) {}
 
   bool start_object(std::size_t) override { return open('{'); }
   bool end_object() override { return close(); }
   bool start_array(std::size_t) override { return open('['); }
   bool end_array() override {
-    if (depth_ == 3 && key_ == "boxes") add_box();
+    if (depth_ == 3 && in_boxes_) add_box();
     return close();
   }
   bool key(string_t& name) override {
@@ -53,7 +52,7 @@ class Listener final : public nlohmann::json_sax<Json> {
   }
   bool string(string_t& value) override {
     if (depth_ == 1 && key_ == "filename") scratch_.name = value;
-    return value_seen();
+    return no_number();
   }
   bool number_integer(number_integer_t value) override { return whole(value); }
   bool number_unsigned(number_unsigned_t value) override {
@@ -68,24 +67,26 @@ class Listener final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t&) override {
     return number(static_cast<float>(value));
   }
-  bool boolean(bool) override { return value_seen(); }
-  bool null() override { return value_seen(); }
-  bool binary(binary_t&) override { return value_seen(); }
+  bool boolean(bool) override { return no_number(); }
+  bool null() override { return depth_ == 1 || no_number(); }
+  bool binary(binary_t&) override { return no_number(); }
   bool parse_error(std::size_t at, const std::string&, const Json::exception&) override {
     throw Error(join("the .json is damaged at its byte ", at));
   }
 
-  // Called after the last byte. Boxes count only when every one of them is well-formed.
+  // Called after the last byte.
   void finish() const {
     if (!is_object_) throw Error("the .json holds no object");
-    if (!boxes_are_ours_) scratch_.boxes.clear();
   }
 
  private:
+  // An array of four numbers is a box, and whatever else stands in or for a list of boxes is none.
   bool open(char bracket) {
     if (depth_ == 0) is_object_ = bracket == '{';
-    if (depth_ >= 1 && key_ == "boxes") boxes_are_ours_ &= bracket == '[' && depth_ <= 2;
-    numbers_ = 0;
+    if (depth_ == 1) in_boxes_ = key_ == "boxes" && bracket == '[';
+    if (depth_ == 2 && bracket == '[') numbers_ = 0;
+    if (depth_ == 3) numbers_ = no_box;
+    if (bracket == '{') expect_no_box();
     ++depth_;
     return true;
   }
@@ -95,42 +96,49 @@ class Listener final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // A string, true or null, which boxes do not contain.
-  bool value_seen() {
-    if (depth_ >= 1 && key_ == "boxes") boxes_are_ours_ = false;
+  bool no_number() {
+    if (depth_ == 3) numbers_ = no_box;
+    return expect_no_box();
+  }
+
+  // A value that is no list stands where a box or their list may be.
+  bool expect_no_box() {
+    if ((depth_ == 1 && key_ == "boxes") || (depth_ == 2 && in_boxes_)) ++facts_.boxes_left_out;
     return true;
   }
 
   bool whole(std::int64_t value) {
-    if (depth_ == 1 && key_ == "label") label_ = value;
+    if (depth_ == 1 && key_ == "label") facts_.label = value;
     return number(static_cast<float>(value));
   }
 
   bool number(float value) {
     if (depth_ == 2 && key_ == "labels") scratch_.labels.push_back(value);
-    if (key_ == "boxes") {
-      if (depth_ != 3) return value_seen();
+    if (depth_ == 3) {
       if (numbers_ < corners_.size()) corners_[numbers_] = value;
-      ++numbers_;
+      if (numbers_ != no_box) ++numbers_;
     }
-    return true;
+    return expect_no_box();
   }
 
   void add_box() {
-    const Box box{corners_[0], corners_[1], corners_[2], corners_[3]};
-    boxes_are_ours_ &= numbers_ == corners_.size() && box.xmin >= 0 && box.ymin >= 0 &&
-                       box.xmin < box.xmax && box.ymin < box.ymax && box.xmax <= 1 && box.ymax <= 1;
-    if (boxes_are_ours_) scratch_.boxes.push_back(box);
+    if (numbers_ == corners_.size()) {
+      take_box({corners_[0], corners_[1], corners_[2], corners_[3]}, scratch_.boxes,
+               facts_.boxes_left_out);
+    } else {
+      ++facts_.boxes_left_out;
+    }
   }
 
+  static constexpr std::size_t no_box = std::numeric_limits<std::size_t>::max();
   Scratch& scratch_;
-  std::optional<std::int64_t>& label_;
-  std::string key_;
+  SampleJson& facts_;
+  std::string key_;  // of the outermost object
   std::size_t depth_ = 0;
-  std::size_t numbers_ = 0;  // in the innermost array
+  std::size_t numbers_ = 0;  // in the array of depth 3; no_box where it holds something else
   std::array<float, 4> corners_{};
   bool is_object_ = false;
-  bool boxes_are_ours_ = true;
+  bool in_boxes_ = false;  // in the list of boxes
 };
 
 }  // namespace
@@ -173,16 +181,16 @@ void write_sample_json(const Sample& sample, const ClassNames& classes, std::str
   json += '}';
 }
 
-std::optional<std::int64_t> read_sample_json(Bytes json, Scratch& scratch) {
+SampleJson read_sample_json(Bytes json, Scratch& scratch) {
   scratch.name.clear();
   scratch.boxes.clear();
   scratch.labels.clear();
-  std::optional<std::int64_t> label;
-  Listener listener(scratch, label);
+  SampleJson facts;
+  Listener listener(scratch, facts);
   const std::string_view text = as_text(json);
   Json::sax_parse(text.begin(), text.end(), &listener);
   listener.finish();
-  return label;
+  return facts;
 }
 
 }  // namespace feedrate::formats

@@ -19,9 +19,13 @@ namespace feedrate::formats {
 /// for an infinite or NaN label, which JSON cannot express.
 void write_sample_json(const Sample& sample, const ClassNames& classes, std::string& json);
 
+struct SampleJson {
+  std::optional<std::int64_t> label;  // "label"
+  std::uint32_t boxes_left_out = 0;   // "boxes" that are none, such as other tools write
+};
+
 /// Fills name, boxes and labels of `scratch` with "filename", "boxes" and "labels" (each is emptied
-/// when missing); returns "label". Ignores boxes of another form, which other tools write. Throws
-/// Error when `json` is not a JSON object.
-std::optional<std::int64_t> read_sample_json(Bytes json, Scratch& scratch);
+/// when missing). Throws Error when `json` is not a JSON object.
+SampleJson read_sample_json(Bytes json, Scratch& scratch);
 
 }  // namespace feedrate::formats

@@ -16,6 +16,7 @@
 #include "formats/container.h"
 #include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
+#include "formats/containers/placed.h"
 #include "formats/containers/webdataset/tar_set.h"
 #include "formats/containers/webdataset/tar_shard.h"
 #include "formats/containers/webdataset/wds_index.h"
@@ -69,13 +70,13 @@ class WebdatasetDataset final : public Dataset {
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index, scratch, [&](const TarShard& shard, const TarSample& files) {
+    return with_files(index, scratch, [&](const TarShard& shard, const TarSample& files) {
       return sample_of(shard, files, scratch);
     });
   }
 
   std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
-    return placed(index, scratch, [&](const TarShard& shard, const TarSample& files) {
+    return with_files(index, scratch, [&](const TarShard& shard, const TarSample& files) {
       return facts_of(shard, files, scratch).label;
     });
   }
@@ -140,25 +141,24 @@ class WebdatasetDataset final : public Dataset {
 
  private:
   struct Place {
+    const fs::path& file() const { return shard.path(); }
+    std::string text() const {
+      return join(files.key.empty() ? std::string() : join("key ", files.key, ", "), "byte ",
+                  shard.start(sample));
+    }
     const TarShard& shard;
     std::uint64_t sample;  // in the shard
+    TarSample files = {};  // once they are found
   };
 
-  // What `read` returns of a sample; its Error, with the sample's place in front.
   template <class Read>
-  std::invoke_result_t<const Read&, const TarShard&, const TarSample&> placed(
+  std::invoke_result_t<const Read&, const TarShard&, const TarSample&> with_files(
       std::uint64_t index, Scratch& scratch, const Read& read) const {
-    assert(index < info_.size);
-    const Place place = place_of(index);
-    TarSample files;
-    try {
-      place.shard.read(place.sample, files, scratch.held);
-      return read(place.shard, files);
-    } catch (const Error& error) {
-      fail(place.shard.path(), "sample ", index, " (",
-           files.key.empty() ? std::string() : join("key ", files.key, ", "), "byte ",
-           place.shard.start(place.sample), "): ", error.what());
-    }
+    Place found = place_of(index);
+    return placed(index, found, [&](const Place&) {
+      found.shard.read(found.sample, found.files, scratch.held);
+      return read(found.shard, found.files);
+    });
   }
 
   // Opens many at once, because each waits for the disk or is unpacked.
@@ -172,6 +172,7 @@ class WebdatasetDataset final : public Dataset {
   }
 
   Place place_of(std::uint64_t index) const {
+    assert(index < size());
     const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), index);
     const auto shard = static_cast<std::size_t>(after - firsts_.begin()) - 1;
     return {shards_[shard], index - firsts_[shard]};
@@ -192,6 +193,7 @@ class WebdatasetDataset final : public Dataset {
     const Facts facts = facts_of(shard, files, scratch);
     sample.label = facts.label;
     sample.extras_damaged = facts.json_damaged;
+    sample.boxes_left_out = facts.boxes_left_out;
     sample.bytes = shard.bytes(*files.image);
     sample.codec = &codec_for(sample.bytes);
     sample.shape = sample.codec->shape(sample.bytes);
@@ -205,13 +207,14 @@ class WebdatasetDataset final : public Dataset {
   struct Facts {
     std::int32_t label = 0;
     bool json_damaged = false;  // but was not needed
+    std::uint32_t boxes_left_out = 0;
   };
 
   // The label, and in `scratch` what else the .json tells. Other tools' .json need not be one where a
   // .cls has the label.
   static Facts facts_of(const TarShard& shard, const TarSample& files, Scratch& scratch) {
     Facts facts;
-    std::optional<std::int64_t> json_label;
+    SampleJson json;
     const auto clear = [&] {
       scratch.name.clear();
       scratch.boxes.clear();
@@ -219,19 +222,20 @@ class WebdatasetDataset final : public Dataset {
     };
     clear();
     try {
-      if (files.json) json_label = read_sample_json(shard.bytes(*files.json), scratch);
+      if (files.json) json = read_sample_json(shard.bytes(*files.json), scratch);
     } catch (const Error&) {
       if (!files.label) throw;
       clear();
       facts.json_damaged = true;
     }
+    facts.boxes_left_out = json.boxes_left_out;
     if (files.label) {
       const std::string_view text = trimmed(as_text(shard.bytes(*files.label)));
       facts.label = class_number(parse_number<std::int64_t>(text), text);
       return facts;
     }
-    if (json_label) {
-      facts.label = class_number(json_label, std::to_string(*json_label));
+    if (json.label) {
+      facts.label = class_number(json.label, std::to_string(*json.label));
       return facts;
     }
     throw Error(join("holds no label: its files are ", listed(files.extensions),

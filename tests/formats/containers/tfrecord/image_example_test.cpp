@@ -281,27 +281,40 @@ TEST_F(HostileImageExample, examples_without_an_image_tell_their_keys) {
   expect_refused("z", {}, {"'image' holds floats, expected bytes"});
 }
 
-TEST_F(HostileImageExample, boxes_that_are_none_are_refused) {
-  const auto refuse = [&](const std::array<std::vector<float>, 4>& sides, std::string_view part) {
+TEST_F(UnitImageExample, boxes_are_put_in_order_and_clamped_and_those_that_are_none_counted) {
+  const Buffer png = png_of({2, 2, 1});
+  const auto expect = [&](const std::array<std::vector<float>, 4>& sides,
+                          const std::vector<Box>& boxes, std::uint32_t left_out) {
     writer_.clear();
     writer_.add_int("label", 4);
     writer_.add_floats("image/object/bbox/xmin", sides[0]);
     writer_.add_floats("image/object/bbox/ymin", sides[1]);
     writer_.add_floats("image/object/bbox/xmax", sides[2]);
     writer_.add_floats("image/object/bbox/ymax", sides[3]);
-    expect_refused("image", png_of({2, 2, 1}), {part});
+    const Read read(finish("image", png));
+    EXPECT_EQ(read.sample.label, 4);
+    EXPECT_EQ(read.boxes, boxes);
+    EXPECT_EQ(read.sample.boxes_left_out, left_out);
   };
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  refuse({{{0.1F}, {0.1F}, {0.9F}, {}}}, "not equal in number");
-  refuse({{{0.1F}, {0.1F}, {0.9F}, {0.9F, 0.9F}}}, "not equal in number");
-  refuse({{{0.9F}, {0.1F}, {0.1F}, {0.9F}}}, "does not lie within");
-  refuse({{{0.1F}, {0.1F}, {1.1F}, {0.9F}}}, "does not lie within");
-  refuse({{{0.1F}, {0.5F}, {0.9F}, {0.5F}}}, "does not lie within");
-  refuse({{{nan}, {0.1F}, {0.9F}, {0.9F}}}, "does not lie within");
+  const Box some{0.25F, 0.25F, 0.5F, 0.5F};
+  expect({{{0.25F}, {0.25F}, {0.5F}, {0.5F}}}, {some}, 0);
+  expect({{{-0.1F}, {0.25F}, {1.0000001F}, {0.5F}}}, {{0, 0.25F, 1, 0.5F}}, 0);
+  expect({{{0.5F}, {0.25F}, {0.25F}, {0.5F}}}, {some}, 0);
+  expect({{{0.1F, 0.25F}, {0.5F, 0.25F}, {0.9F, 0.5F}, {0.5F, 0.5F}}}, {some}, 1);
+  expect({{{10, 0.25F}, {20, 0.25F}, {30, 0.5F}, {40, 0.5F}}}, {some}, 1);
+  expect({{{nan}, {0.1F}, {0.9F}, {0.9F}}}, {}, 1);
+  expect({{{0.25F, 0.1F}, {0.25F}, {0.5F}, {0.5F}}}, {some}, 1);
+  expect({{{0.1F}, {0.1F}, {0.9F}, {}}}, {}, 1);
+  writer_.clear();  // of pixels, as some scripts write them
+  writer_.add_int("label", 4);
+  for (const char* side : {"xmin", "ymin"}) writer_.add_int(join("image/object/bbox/", side), 2);
+  for (const char* side : {"xmax", "ymax"}) writer_.add_int(join("image/object/bbox/", side), 90);
+  EXPECT_EQ(Read(finish("image", png)).sample.boxes_left_out, 1U);
   writer_.clear();
   writer_.add_int("label", 4);
-  writer_.add_int("image/object/bbox/xmin", 0);
-  expect_refused("image", png_of({2, 2, 1}), {"'image/object/bbox/xmin' holds whole numbers"});
+  writer_.add_bytes("image/object/bbox/xmin", as_bytes("left"));
+  EXPECT_EQ(Read(finish("image", png)).sample.boxes_left_out, 1U);
 }
 
 }  // namespace

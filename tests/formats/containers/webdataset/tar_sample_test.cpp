@@ -186,7 +186,9 @@ TEST(UnitSampleJson, what_is_written_is_what_is_read) {
   sample.boxes = boxes;
   sample.labels = labels;
   Scratch scratch;
-  EXPECT_EQ(read_sample_json(as_bytes(written(sample)), scratch), std::nullopt);
+  const SampleJson read = read_sample_json(as_bytes(written(sample)), scratch);
+  EXPECT_EQ(read.label, std::nullopt);
+  EXPECT_EQ(read.boxes_left_out, 0U);
   EXPECT_EQ(scratch.name, sample.name);
   EXPECT_EQ(scratch.boxes, boxes);
   EXPECT_EQ(scratch.labels, labels);
@@ -195,21 +197,48 @@ TEST(UnitSampleJson, what_is_written_is_what_is_read) {
   expect_error([&] { written(sample); }, {"latin1 caf\xef\xbf\xbd", "is not UTF-8"});
 }
 
-TEST(UnitSampleJson, keys_and_boxes_of_other_tools_are_passed_over) {
+TEST(UnitSampleJson, keys_of_other_tools_are_passed_over) {
   Scratch scratch;
   const auto label = [&](std::string_view json) {
-    return read_sample_json(as_bytes(json), scratch);
+    return read_sample_json(as_bytes(json), scratch).label;
   };
   EXPECT_EQ(
       label(R"({"label": 7, "caption": {"label": 8, "filename": "inner"}, "x": [[1, null]]})"), 7);
   EXPECT_EQ(scratch.name, "");
   EXPECT_EQ(label(R"({"label": "cat", "filename": 7})"), std::nullopt);
-  for (const std::string_view boxes :
-       {"[[10, 20, 30, 40]]", "[[0.1, 0.1, 0.2]]", "[[0, 0, 1, 1, 1]]", "[[0.5, 0, 0.4, 1]]", "[1]",
-        R"([[0, 0, 1, 1], "x"])", "[[[0, 0, 1, 1]]]", "[[0, 0, 1, 1], [0, 0, 0, 1]]", "7",
-        R"([{"a": [0, 0, 1, 1]}])", R"({"a": [0, 0, 1, 1]})", "[[0, 0, null, 1, 1]]"}) {
-    EXPECT_EQ(label(join(R"({"boxes": )", boxes, R"(, "label": 3})")), 3);
-    EXPECT_TRUE(scratch.boxes.empty()) << boxes;
+}
+
+TEST(UnitSampleJson, boxes_are_put_in_order_and_clamped_and_those_that_are_none_counted) {
+  struct Case {
+    std::string_view json;
+    std::vector<Box> boxes;
+    std::uint32_t left_out;
+  };
+  const Box all{0, 0, 1, 1}, some{0.25F, 0.25F, 0.5F, 0.5F};
+  const Case cases[] = {
+      {"[[0, 0, 1.0000001, 1], [0.25, 0.25, 0.5, 0.5]]", {all, some}, 0},
+      {"[[-0.01, -1, 2, 1.5]]", {all}, 0},
+      {"[[0.5, 0.25, 0.25, 0.5]]", {some}, 0},
+      {"[[0.25, 0.25, 0.5, 0.5], [0, 0, 0, 1]]", {some}, 1},
+      {"[[10, 20, 30, 40], [0.25, 0.25, 0.5, 0.5]]", {some}, 1},
+      {"[[0.1, 0.1, 0.2]]", {}, 1},
+      {"[[0, 0, 1, 1, 1], [0, 0, 1, 1]]", {all}, 1},
+      {R"([[0, 0, 1, 1], "x", null, 5])", {all}, 3},
+      {"[[[0, 0, 1, 1]]]", {}, 1},
+      {R"([{"a": [0, 0, 1, 1]}, [0, 0, 1, 1]])", {all}, 1},
+      {"[[0, 0, null, 1, 1], [0, 0, 1, 1, null], [0, 0, 1, [1]]]", {}, 3},
+      {R"({"a": [0, 0, 1, 1]})", {}, 1},
+      {"7", {}, 1},
+      {"[]", {}, 0},
+      {"null", {}, 0},
+  };
+  Scratch scratch;
+  for (const Case& one : cases) {
+    const SampleJson read =
+        read_sample_json(as_bytes(join(R"({"boxes": )", one.json, R"(, "label": 3})")), scratch);
+    EXPECT_EQ(read.label, 3) << one.json;
+    EXPECT_EQ(scratch.boxes, one.boxes) << one.json;
+    EXPECT_EQ(read.boxes_left_out, one.left_out) << one.json;
   }
 }
 

@@ -277,7 +277,7 @@ class InteropLike(unittest.TestCase):
     def test_says_which_dataset_it_does_not_know(self):
         class Own(torchvision.datasets.ImageFolder):
             def __getitem__(self, index):
-                return super().__getitem__(index)
+                return *super().__getitem__(index), index
 
         class Batches(torchvision.datasets.ImageFolder):
             def __getitems__(self, indices):

@@ -134,6 +134,7 @@ NB_MODULE(_native, module) {
   add_device_decoder(module);
   add_run(module);
   add_stand_ins(module);
+  add_files(module);
   add_exit(module);
   module.def("part", part, nb::arg("of"), nb::arg("first"), nb::arg("count").none(),
              nb::sig("def part(of: object, first: int, count: int | None) -> object"));

@@ -37,6 +37,7 @@ struct EpochPicks {
 void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);
 void add_device_decoder(nanobind::module_& module);
+void add_files(nanobind::module_& module);
 void add_picks(nanobind::module_& module);
 void add_settings(nanobind::module_& module);
 void add_labels(nanobind::module_& module);

@@ -25,6 +25,7 @@ _native.expect_main_interpreter()
 from feedrate._commands import advise, convert, inspect, verify
 from feedrate._data import Array, Batch, Dataset, Sample, mix, open
 from feedrate._errors import DataError
+from feedrate._files import files
 from feedrate._loader import Loader
 from feedrate._recipes import (
     Recipe,
@@ -76,6 +77,7 @@ __all__ = [
     "color_jitter",
     "convert",
     "cutmix",
+    "files",
     "flip",
     "grey",
     "inspect",

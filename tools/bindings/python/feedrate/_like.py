@@ -32,10 +32,11 @@ def like(
 
     Its dataset is an ImageFolder, ImageNet, CIFAR10, CIFAR100, MNIST or FashionMNIST of torchvision, an
     ImageDataset of timm, a Dataset of Hugging Face's `datasets`, a ConcatDataset of some whose transforms are alike,
-    or a Subset of one; labels are its own, by its classes and its target_transform; its transform is made of
+    a Dataset of your own that opens a file with Pillow, calls a Compose and returns what that gives and a label, or a
+    Subset of one; labels are its own, by its classes and its target_transform; its transform is made of
     torchvision's, v1 or v2, that are parts of recipes here. Of Hugging Face's it is the Compose that the function
     of `with_transform` calls: that function is called with all rows and small pictures, twice, and a collate_fn with
-    some, to see that nothing else becomes of them. Folders are read where they lie. The sampler is taken as the
+    some, to see that nothing else becomes of them; so is the `__getitem__` of a Dataset of your own. Folders are read where they lie. The sampler is taken as the
     argument of `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your
     own is called with images that are ready. A sample that Feedrate cannot decode and the dataset of `loader` can is
     decoded there, once, and kept in a temporary file: the first is warned of.

@@ -11,6 +11,7 @@ from torch.utils import data
 from feedrate._like_found import Found, converted, found_in_place, made_in
 from feedrate._like_function import are_alike
 from feedrate._like_hub import found_in_reader, found_in_table
+from feedrate._like_own import found_in_own
 from feedrate._like_steps import Unlike
 from feedrate._loader import Loader
 from feedrate._random_states import kept_random_states
@@ -37,10 +38,13 @@ def found_in(dataset: Any, collate: Any, directory: str | None) -> Found:
             return _within(found, dataset, within)
     if isinstance(inner, data.IterableDataset) or name == "IterableDataset":
         raise Unlike(f"{name} yields its samples in an order of its own")
-    raise Unlike(
-        f"{name} is no ImageFolder, CIFAR or MNIST of torchvision, no ImageDataset of timm, no Dataset of Hugging Face, "
-        "and no ConcatDataset of such"
-    )
+    try:
+        return _within(found_in_own(inner, collate, directory), dataset, within)
+    except Unlike as why:
+        raise Unlike(
+            f"{name} is no ImageFolder, CIFAR or MNIST of torchvision, no ImageDataset of timm, no Dataset of Hugging Face, "
+            f"no ConcatDataset of such, and no Dataset of files: {why}"
+        ) from None
 
 
 def _within(found: Found, dataset: Any, within: list[int] | None) -> Found:
@@ -119,7 +123,10 @@ def _folder(folder: Any, collate: Any, directory: str | None) -> Found:
     vision: Any = sys.modules["torchvision.datasets.folder"]
     name = type(folder).__name__
     if folder.loader not in (vision.default_loader, vision.pil_loader):
-        raise Unlike(f"the {name} has a loader of its own")
+        try:
+            return found_in_own(folder, collate, directory)
+        except Unlike as why:
+            raise Unlike(f"the {name} has a loader of its own, and {why}") from None
     if folder.loader is vision.default_loader and sys.modules["torchvision"].get_image_backend() != "PIL":
         raise Unlike(f"the {name} loads with another backend than PIL")
     root = getattr(folder, "split_folder", folder.root)  # the former: torchvision's ImageNet

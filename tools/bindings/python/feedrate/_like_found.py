@@ -67,7 +67,7 @@ def found_in_place(
             raise Unlike(f"{path} is listed with the labels {labels[index]} and {label}")
         listed.append(index)
     paths = {index: path for (path, _), index in zip(samples, listed)}
-    _expect_readable(paths.values())
+    expect_readable(paths.values())
     if directory is not None:
         made = converted(directory, "folder", place)
         if made.targets != targets:
@@ -89,12 +89,12 @@ def found_in_place(
     return found
 
 
-def some_of(count: int) -> list[int]:
-    some = min(count, _LOOKED_AT)
+def some_of(count: int, most: int = _LOOKED_AT) -> list[int]:
+    some = min(count, most)
     return [number * count // some for number in range(some)]
 
 
-def _expect_readable(paths: Iterable[str]) -> None:
+def expect_readable(paths: Iterable[str]) -> None:
     """Raises Unlike for an image whose name tells that Feedrate may not read it, or reads it otherwise."""
     for path in paths:
         if path.lower().endswith((".jpg", ".jpeg", ".webp")):

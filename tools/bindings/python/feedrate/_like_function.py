@@ -6,7 +6,9 @@ comes out in one column, that Compose is all that becomes of a picture."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
+import random
 import sys
 import threading
 import weakref
@@ -18,6 +20,11 @@ import torch
 from feedrate._like_steps import Unlike
 from feedrate._like_transforms import is_sequence, plan_of
 
+CALLED_WITH = 1000
+"""Rows of a table at once, with small pictures."""
+_SMALL = (4, 3)
+_FIRST_MARK = torch.arange(12.0).reshape(3, 2, 2)
+
 
 class Calls:
     """The pictures that Composes got, and which of them. Each gives a mark back in place of a tensor."""
@@ -28,15 +35,43 @@ class Calls:
         self.marks: list[torch.Tensor] = []
 
     def take(self, compose: Any, picture: Any, call: Callable[[], Any]) -> torch.Tensor:
+        picture.load()  # before its file is closed
         self.by.append(compose)
         self.pictures.append(picture)
         self.marks.append(mark(len(self.marks)))
         return self.marks[-1]
 
 
+    def clear(self) -> None:
+        for one in self.pictures, self.by, self.marks:
+            one.clear()
+
+
+def small(mode: str, number: int) -> Any:
+    """No other's picture of those with near numbers, and another one when it is turned, blurred or cut."""
+    from PIL import Image
+
+    at, size = number % CALLED_WITH, _SMALL[0] * _SMALL[1] * len(mode)
+    return Image.frombytes(mode, _SMALL, _noise()[at : at + size])
+
+
+@functools.lru_cache(maxsize=None)
+def _noise() -> bytes:
+    return random.Random(0).randbytes(2 * CALLED_WITH)
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Of two pictures."""
+    return (one.mode, one.size) == (other.mode, other.size) and one.tobytes() == other.tobytes()
+
+
 def mark(number: int) -> torch.Tensor:
     """No other's, and turned or with its channels in another order, none at all."""
-    return torch.arange(12.0).reshape(3, 2, 2) + 12 * number
+    return _FIRST_MARK + 12 * number
+
+
+def is_mark(value: Any, number: int) -> bool:
+    return bool(torch.equal(value, mark(number)))
 
 
 class Seen(NamedTuple):

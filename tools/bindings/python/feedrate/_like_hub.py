@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import random
 from typing import Any, Callable, Iterable, NamedTuple
 
 import torch
@@ -11,14 +9,12 @@ from torch.utils import data
 
 from feedrate._like_files import Files, names_of, placed
 from feedrate._like_found import Found, Rows
-from feedrate._like_function import Seen, are_alike, expect_forgets, mark, seen_in, watched
+from feedrate._like_function import CALLED_WITH, Seen, are_alike, are_equal, expect_forgets, mark, seen_in, small, watched
 from feedrate._like_steps import Unlike
 from feedrate._random_states import kept_random_states
 from feedrate._samples import whole_number
 from feedrate._torch_names import Source
 
-_CALLED_WITH = 1000  # rows at once, with small pictures
-_SMALL = (4, 3)
 
 
 class _Table(NamedTuple):
@@ -135,7 +131,7 @@ def _of_function(table: Any, column: str, mode: str | None, some: list[int]) -> 
         raise Unlike("its transform calls several Composes")
     for index, picture in zip(some, seen.pictures):
         expected = _rows_at(plain, index)[column]
-        if not _are_equal(picture, expected.convert("RGB") if converts else expected):
+        if not are_equal(picture, expected.convert("RGB") if converts else expected):
             raise Unlike("the Dataset's transform changes images before its Compose")
     for name, values in labels.items():
         if values != again.get(name) or [values[index] for index in some] != seen.columns.get(name):
@@ -148,11 +144,11 @@ def _of_function(table: Any, column: str, mode: str | None, some: list[int]) -> 
 def _called_with_all_rows(function: Callable[..., Any], table: Any, column: str) -> tuple[Seen, dict[str, list[int]]]:
     """What it does with the first rows, as with all, and the labels that it makes. Nothing is decoded."""
     first, labels = None, {}
-    for begin in range(0, len(table), _CALLED_WITH):
-        numbers = range(begin, min(len(table), begin + _CALLED_WITH))
-        given, as_made = ([_small("RGB", number) for number in range(len(numbers))] for _ in range(2))
+    for begin in range(0, len(table), CALLED_WITH):
+        numbers = range(begin, min(len(table), begin + CALLED_WITH))
+        given, as_made = ([small("RGB", number) for number in range(len(numbers))] for _ in range(2))
         seen = _call(function, table, column, numbers, given)
-        if not all(map(_are_equal, seen.pictures, as_made)):  # the function may have changed those given in place
+        if not all(map(are_equal, seen.pictures, as_made)):  # the function may have changed those given in place
             raise Unlike("the Dataset's transform changes images before its Compose")
         made = {name: _whole(values) for name, values in seen.columns.items() if name != seen.image}
         whole = {name: values for name, values in made.items() if values is not None}
@@ -170,7 +166,7 @@ def _called_with_all_rows(function: Callable[..., Any], table: Any, column: str)
 def _is_converted(function: Callable[..., Any], table: Any, column: str) -> bool:
     """Whether grey pictures become RGB."""
     try:
-        seen = _call(function, table, column, range(1), [_small("L", 1)])
+        seen = _call(function, table, column, range(1), [small("L", 1)])
     except Unlike:
         return False
     return bool(seen.pictures[0].mode == "RGB")
@@ -187,24 +183,6 @@ def _call(function: Callable[..., Any], table: Any, column: str, numbers: range,
         except Exception as error:
             raise Unlike(f"the Dataset's transform does not take small pictures: {error!r}") from None
     return seen_in(returned, calls, len(numbers))
-
-
-def _small(mode: str, number: int) -> Any:
-    """No other's picture, and another one when it is turned, blurred or cut."""
-    from PIL import Image
-
-    size = _SMALL[0] * _SMALL[1] * len(mode)
-    return Image.frombytes(mode, _SMALL, _noise()[number : number + size])
-
-
-@functools.lru_cache(maxsize=None)
-def _noise() -> bytes:
-    return random.Random(0).randbytes(2 * _CALLED_WITH)
-
-
-def _are_equal(one: Any, other: Any) -> bool:
-    """Of two pictures."""
-    return (one.mode, one.size) == (other.mode, other.size) and one.tobytes() == other.tobytes()
 
 
 # What becomes of rows, in a batch.

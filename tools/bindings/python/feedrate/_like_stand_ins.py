@@ -71,7 +71,7 @@ class StandIns:
         """That sample, and others whose files begin as none that Feedrate decodes."""
         yield first
         until = time.monotonic() + _LOOKED_FOR
-        if self._found.source.dataset.info["format"] != "folder":
+        if self._found.source.dataset.info["format"] not in ("folder", "files"):
             return
         for index in self._unlooked:
             if index not in self._tried and not self._begins_well(index):

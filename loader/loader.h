@@ -73,6 +73,9 @@ struct LoaderState {
   std::uint64_t seed = 1;
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;  // images of the epoch handed out so far, by all ranks together
+  /// The seed of what is drawn for a sample or a batch. Nothing: `seed`, which otherwise decides the order alone.
+  std::optional<std::uint64_t> draws{};
+  std::uint64_t seed_of_draws() const { return draws.value_or(seed); }
   bool operator==(const LoaderState&) const = default;
 };
 

@@ -16,8 +16,9 @@ namespace feedrate::loader::detail {
 struct Job {
   const formats::Dataset& dataset;
   const Recipe& recipe;
-  formats::Shape shape;  // of every image in a batch
-  std::uint64_t seed;
+  formats::Shape shape;         // of every image in a batch
+  std::uint64_t seed;           // of the order
+  std::uint64_t seed_of_draws;  // of each sample, and of the mix of a batch
   LoaderOptions::Order order;
   BadPolicy on_bad;
   LoaderOptions::Pixels pixels;

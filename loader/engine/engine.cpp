@@ -60,6 +60,7 @@ Job make_job(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& 
           .recipe = fitting(recipe, options.pixels),
           .shape = shape_of(dataset, recipe),
           .seed = options.start.seed,
+          .seed_of_draws = options.start.seed_of_draws(),
           .order = options.order,
           .on_bad = options.bad.policy,
           .pixels = options.pixels,
@@ -98,7 +99,10 @@ void add(const CropCounters& counted, CropStats& sum) {
 // Where no batch is left of an epoch, the next one begins.
 LoaderState first_state(const LoaderOptions& options, const Plan& plan) {
   LoaderState state = options.start;
-  if (plan.starts_at_end()) state = {.seed = state.seed, .epoch = state.epoch + 1};
+  if (plan.starts_at_end()) {
+    ++state.epoch;
+    state.position = 0;
+  }
   return state;
 }
 

@@ -118,7 +118,7 @@ void Filler::fill_seats(const Chunk& chunk, Ring& ring, Slot& slot, const std::a
 void mix_batch(const Job& job, const BatchRange& range, std::uint32_t count, Slot& slot,
                Buffer& scratch) {
   const auto mixers = job.recipe.mixers();
-  Draws draws(SampleRandom(job.seed, range.epoch, range.first), draws_of_a_batch);
+  Draws draws(SampleRandom(job.seed_of_draws, range.epoch, range.first), draws_of_a_batch);
   const Mixer& mixer = *mixers[draws.below(static_cast<std::uint32_t>(mixers.size()))];
   Batch batch;
   batch.count = count;
@@ -182,7 +182,7 @@ bool Filler::decode_chunk(const Chunk& chunk, std::byte* pixels, const std::atom
   const std::size_t image_bytes = job_.seat_bytes();
   bool all_seated = true;
   each(chunk, stop, [&](Item& item) {
-    decode_item(item, SampleRandom(job_.seed, chunk.batch.epoch, item.pick),
+    decode_item(item, SampleRandom(job_.seed_of_draws, chunk.batch.epoch, item.pick),
                 {pixels + current_ * image_bytes, image_bytes});
     all_seated = all_seated && item.seated;
   });
@@ -289,7 +289,7 @@ std::optional<std::string> Filler::changed_file() const {
 
 // Called at the end of a chunk, when the memory of its items is free to use.
 void Filler::replace(const Chunk& chunk, const Fault& fault, const Seats& seats) {
-  const SampleRandom random(job_.seed, chunk.batch.epoch, items_[current_].pick);
+  const SampleRandom random(job_.seed_of_draws, chunk.batch.epoch, items_[current_].pick);
   const MutableBytes seat(seats.pixels + current_ * job_.seat_bytes(), job_.seat_bytes());
   Item& item = items_[current_];
   for (std::uint32_t attempt = 0; attempt < max_substitutes; ++attempt) {

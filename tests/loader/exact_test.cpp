@@ -165,6 +165,32 @@ TEST(ConformanceRanks, a_state_resumes_with_other_ranks_threads_and_batch_sizes)
   }
 }
 
+TEST(ConformanceExact, a_seed_of_draws_changes_what_is_drawn_and_not_the_order) {
+  const MemoryDataset dataset(60, {32, 32, 3});
+  const auto seen = [&](LoaderState start) {
+    Loader loader(dataset, recipe("cifar-train+mixup"), {.batch = 20, .start = start});
+    std::pair<std::vector<std::uint64_t>, std::vector<std::string>> all;
+    while (const Batch* batch = loader.next()) {
+      all.first.insert(all.first.end(), batch->indices.begin(), batch->indices.end());
+      Hasher hasher;
+      hasher.add(batch->bytes());
+      all.second.push_back(hex(hasher.finish()));
+    }
+    EXPECT_EQ(loader.state(), (LoaderState{start.seed, start.epoch + 1, 0, start.draws}));
+    return all;
+  };
+  const auto usual = seen({.seed = 9});
+  const auto other = seen({.seed = 9, .draws = 8});
+  EXPECT_EQ(seen({.seed = 9, .draws = 9}), usual);
+  EXPECT_EQ(seen({.seed = 9, .draws = 8}), other);
+  EXPECT_EQ(other.first, usual.first);
+  for (std::size_t batch = 0; batch < usual.second.size(); ++batch) {
+    EXPECT_NE(other.second[batch], usual.second[batch]);
+  }
+  const std::vector rest(other.second.begin() + 1, other.second.end());
+  EXPECT_EQ(seen({.seed = 9, .position = 20, .draws = 8}).second, rest);
+}
+
 // Whatever asks a run for its end and goes on from there would otherwise ask for ever.
 TEST(ConformanceRanks, a_state_that_leaves_no_batch_of_its_epoch_becomes_the_start_of_the_next) {
   const MemoryDataset dataset(10, {3, 3, 1});

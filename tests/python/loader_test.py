@@ -75,6 +75,25 @@ class ConformanceLoader(unittest.TestCase):
             self.assertLessEqual(abs(mixed - own * after.lam - other * (1 - after.lam)), 0.501)
             self.assertEqual(before.labels.tobytes(), after.labels.tobytes())
 
+    def test_a_state_may_have_a_seed_of_draws(self):
+        """Which changes what is drawn for each sample, and not the order."""
+        def seen(**state):
+            loader = feedrate.Loader(photographs(), "imagenet-train:size=32", batch=16, seed=3)
+            loader.load_state_dict({"seed": 3, "epoch": 0, "position": 0, **state})
+            found = [(list(batch.indices), batch.images.tobytes()) for batch in loader]
+            return found, loader.state_dict()
+
+        usual, state = seen()
+        self.assertEqual(state, {"seed": 3, "epoch": 1, "position": 0})
+        other, state = seen(draws=4)
+        self.assertEqual(state, {"seed": 3, "epoch": 1, "position": 0, "draws": 4})
+        self.assertEqual([batch[0] for batch in other], [batch[0] for batch in usual])
+        self.assertFalse({batch[1] for batch in other} & {batch[1] for batch in usual})
+        self.assertEqual(seen(draws=4, position=16)[0], other[1:])
+        self.assertEqual(seen(draws=3)[0], usual)
+        with self.assertRaisesRegex(TypeError, "state: draws: expected a whole number of at least 0 or None, found 'x'"):
+            seen(draws="x")
+
     def test_a_function_on_batches_is_measured(self):
         def slow(batch):
             time.sleep(0.01)

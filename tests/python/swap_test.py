@@ -106,7 +106,7 @@ class InteropSwap(unittest.TestCase):
             said = " ".join(done.stderr.split())
             self.assertIn("Swapped: ImageFolder, at_once.py", said)
             self.assertIn("Mind: 1 sample left to the script's own decoding", said)
-            self.assertIn("looks like GIF", said)
+            self.assertIn("looks like TIFF", said)
             self.assertIn("like(DataLoader(…)) for the DataLoader(…) in at_once.py:16.", said)
 
     def test_a_loader_that_is_left_draws_what_it_would_have_drawn(self):
@@ -114,6 +114,16 @@ class InteropSwap(unittest.TestCase):
         self.assertIn("goes on: expected those of one epoch", " ".join(done.stderr.split()))
         alone = subprocess.run([sys.executable, HERE / "endless.py", self.place.name], capture_output=True, text=True)
         self.assertEqual(done.stdout, alone.stdout)
+
+    def test_loaders_draw_what_pytorchs_do(self):
+        """So that no two are alike, and the script goes on with the numbers of its run alone."""
+        script = HERE / "seeds.py"
+        alone = subprocess.run([sys.executable, script, self.place.name, "1"], capture_output=True, text=True)
+        self.assertEqual(alone.stdout.split()[:2], ["0", "0"])
+        for options in ("--no-sweep",), ("--seconds", "0.1"):
+            done = self.run_swapped(*options, script="seeds.py")
+            self.assertEqual(done.stderr.count("Swapped: "), 2)
+            self.assertEqual(done.stdout, alone.stdout)
 
     def test_its_other_options_are_about_it_alone(self):
         done = subprocess.run([program(), "diagnose", "--threads", "2", "--", "true"], capture_output=True, text=True)

@@ -104,7 +104,7 @@ class InteropDataLoader(unittest.TestCase):
     def loader(self, **options):
         from feedrate.torch import DataLoader
 
-        return DataLoader(mnist(), "mnist", **{"batch_size": 64, "threads": 2, **options})
+        return DataLoader(mnist(), "mnist", **{"batch_size": 64, "threads": 2, "seed": 1, **options})
 
     def values(self, batches):
         return [(images.contiguous().numpy().tobytes(), labels.tolist()) for images, labels in batches]
@@ -118,7 +118,7 @@ class InteropDataLoader(unittest.TestCase):
         from feedrate.torch import DataLoader
 
         for (images, shares), batch in zip(
-            DataLoader(mnist(), recipe, batch_size=64), feedrate.Loader(mnist(), recipe, batch=64)
+            DataLoader(mnist(), recipe, batch_size=64, seed=1), feedrate.Loader(mnist(), recipe, batch=64)
         ):
             labels = torch.from_dlpack(batch.labels)
             own = torch.nn.functional.one_hot(labels, 10)

@@ -10,8 +10,8 @@ from torchvision import transforms
 from torchvision.datasets import ImageFolder
 
 folder = pathlib.Path(sys.argv[1])
-gif = folder / "class0" / "gif.jpg"
-Image.open(folder / "class0" / "0.jpg").save(gif, "GIF")
+tiff = folder / "class0" / "tiff.jpg"
+Image.open(folder / "class0" / "0.jpg").save(tiff, "TIFF")
 train = ImageFolder(folder, transforms.Compose([transforms.RandomResizedCrop(32), transforms.ToTensor()]))
 loaders = {name: DataLoader(train, batch_size=4, shuffle=True) for name in ("train", "validation")}
 seen = same = 0
@@ -21,5 +21,5 @@ for _ in range(3):
         same += torch.equal(images, others)
 for images, _ in loaders["validation"]:
     seen += len(images)
-gif.unlink()
+tiff.unlink()
 print(seen, same)

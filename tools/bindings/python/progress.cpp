@@ -2,6 +2,7 @@
 
 #include "tools/bindings/python/progress.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include <mutex>
@@ -68,23 +69,22 @@ void add_progress(nb::module_& module) {
   nb::class_<Progress>(module, "Progress", "How far a loader has come.")
       .def(
           "__init__",
-          [](Progress* self, std::uint64_t seed) {
-            new (self) Progress({seed, 0, 0});
-          },
+          [](Progress* self, std::uint64_t seed) { new (self) Progress({.seed = seed}); },
           nb::arg("seed"))
       .def_prop_ro(
           "state",
           [](const Progress& progress) {
             const LoaderState state = progress.state();
-            return std::tuple(state.seed, state.epoch, state.position);
+            return std::tuple(state.seed, state.epoch, state.position, state.draws);
           },
-          "seed, epoch, position")
+          "seed, epoch, position, draws")
       .def(
           "go_to",
-          [](Progress& progress, std::uint64_t seed, std::uint64_t epoch, std::uint64_t position) {
-            progress.go_to({seed, epoch, position});
+          [](Progress& progress, std::uint64_t seed, std::uint64_t epoch, std::uint64_t position,
+             std::optional<std::uint64_t> draws) {
+            progress.go_to({seed, epoch, position, draws});
           },
-          nb::arg("seed"), nb::arg("epoch"), nb::arg("position"))
+          nb::arg("seed"), nb::arg("epoch"), nb::arg("position"), nb::arg("draws").none())
       .def("end_turn", [](Progress& progress) { progress.begin(); });
 }
 

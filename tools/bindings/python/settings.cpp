@@ -67,11 +67,11 @@ Settings shared(const Settings& of, const nb::object& rank, const nb::object& ra
   return set_up(of.dataset, of.picks, of.labels, std::move(asked));
 }
 
-/// Seed, epoch and position of a state, checked.
-std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> start(const Settings& of,
-                                                              const nb::dict& state) {
+/// Seed, epoch, position and the seed of draws of a state, checked.
+std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::optional<std::uint64_t>> start(
+    const Settings& of, const nb::dict& state) {
   LoaderState read;
-  const auto take = [&](const Setting& row, std::uint64_t& value) {
+  const auto take = [&](const Setting& row, auto& value) {
     const nb::str name = text(row.name);
     if (!state.contains(name)) {
       throw Error(join("it has no '", row.name, "'; expected seed, epoch and position"));
@@ -82,9 +82,10 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> start(const Settings& of
     take({.name = "seed"}, read.seed);
     take({.name = "epoch", .max = loader::max_start_epoch}, read.epoch);
     take({.name = "position"}, read.position);
+    if (state.contains("draws")) take({.name = "draws"}, read.draws);
     expect_start(of.setup, read);
   });
-  return {read.seed, read.epoch, read.position};
+  return {read.seed, read.epoch, read.position, read.draws};
 }
 
 /// (pixel - mean) / deviation: both by channel.
@@ -164,8 +165,8 @@ void add_settings(nb::module_& module) {
             return checked([&] { return start(settings, state); });
           },
           nb::arg("state"),
-          nb::sig("def start(self, state: dict[str, object]) -> tuple[int, int, int]"),
-          "(seed, epoch, position), checked.")
+          nb::sig("def start(self, state: dict[str, object]) -> tuple[int, int, int, int | None]"),
+          "(seed, epoch, position, draws), checked.")
       .def(
           "expect_device_decodes",
           [](const Settings& of) {
@@ -178,6 +179,12 @@ void add_settings(nb::module_& module) {
                    [](const Settings& settings) { return settings.setup.batches_per_epoch; })
       .def_prop_ro("epochs", [](const Settings& settings) { return settings.asked.epochs; })
       .def_prop_ro("seed", [](const Settings& settings) { return settings.asked.seed; })
+      .def_prop_ro("epoch_size", [](const Settings& settings) { return settings.setup.epoch_size; })
+      .def_prop_ro("shuffles",
+                   [](const Settings& settings) { return settings.setup.options.order.shuffle; })
+      .def_prop_ro(
+          "trains", [](const Settings& settings) { return settings.setup.recipe->trains(); },
+          "False where nothing is drawn for a sample.")
       .def_prop_ro("pixels",
                    [](const Settings& settings) { return text(name(settings.asked.pixels)); })
       .def_prop_ro(

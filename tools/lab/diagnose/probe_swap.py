@@ -149,12 +149,15 @@ def _measure_theirs(loader, number):
 
 
 def _measure_ours(ours, number):
-    """Here: a fork could start no threads where this process has some."""
-    state, seconds = ours.state_dict(), float(_settings["seconds"]) / _turns
-    with sys.modules["feedrate._like"].kept_random_states():
-        _say_supply("after", number, os.getpid(), _pace_of(_epochs_of(ours), 1, seconds))
-    ours.close()
-    ours.load_state_dict(state)
+    """Here: a fork could start no threads where this process has some. Of a copy, so that nothing of the script's is
+    drawn."""
+    import copy
+
+    with sys.modules["feedrate._like"].kept_random_states(ours._likeness.theirs):
+        measured = copy.copy(ours)
+        measured._seeds = None
+        _say_supply("after", number, os.getpid(), _pace_of(_epochs_of(measured), 1, float(_settings["seconds"]) / _turns))
+        measured.close()
 
 
 def _say_supply(event, number, owner, pace):

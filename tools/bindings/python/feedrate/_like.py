@@ -36,8 +36,9 @@ def like(
     Subset of one; labels are its own, by its classes and its target_transform; its transform is made of
     torchvision's, v1 or v2, that are parts of recipes here. Of Hugging Face's it is the Compose that the function
     of `with_transform` calls: that function is called with all rows and small pictures, twice, and a collate_fn with
-    some, to see that nothing else becomes of them; so is the `__getitem__` of a Dataset of your own. Folders are read where they lie. The sampler is taken as the
-    argument of `DataLoader`; without a generator the seed is torch.initial_seed(). A collate_fn of your
+    some, to see that nothing else becomes of them; so is the `__getitem__` of a Dataset of your own. Folders are read
+    where they lie. The sampler is taken as the argument of `DataLoader`, and seeds are drawn as there: from the
+    generators of `loader` and its sampler, or torch's global one, whenever an iteration starts. A collate_fn of your
     own is called with images that are ready. A sample that Feedrate cannot decode and the dataset of `loader` can is
     decoded there, once, and kept in a temporary file: the first is warned of.
 
@@ -74,7 +75,7 @@ class Likeness(NamedTuple):
     options: dict[str, Any]  # of feedrate.torch.DataLoader
     notes: list[str]  # sentences: what is otherwise
     stand_ins: StandIns
-    collate: Any  # theirs
+    theirs: Any
 
 
 def likeness_of(
@@ -102,7 +103,7 @@ def likeness_of(
     options = _options(theirs, plan, threads, notes)
     options["labels"] = found.labels
     options["transform"] = _collated(theirs.collate_fn, found.rows, notes)
-    return Likeness(found, plan, options, notes, StandIns(found), theirs.collate_fn)
+    return Likeness(found, plan, options, notes, StandIns(found), theirs)
 
 
 def _unless(reasons: list[str], make: Callable[[], Any]) -> Any:
@@ -120,7 +121,8 @@ def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> 
         "layout": "nchw",
         "threads": threads if threads is not None else max(1, theirs.num_workers),
         "pin_memory": theirs.pin_memory,
-        "persistent_workers": theirs.persistent_workers or theirs.num_workers == 0,
+        "persistent_workers": None if theirs.num_workers == 0 else theirs.persistent_workers,
+        "generator": theirs.generator,
     }
     if plan.pixels == "f32":
         given |= {"mean": plan.mean, "deviation": plan.deviation}
@@ -144,9 +146,6 @@ def _take_order(theirs: Any, given: dict[str, Any]) -> None:
     if type(sampler) is data.DistributedSampler and "sampler" in given:
         return  # it states its seed, which is that of all ranks, and this one's share
     given["rank"], given["ranks"] = 0, 1  # as theirs, which knows of no ranks
-    if getattr(sampler, "generator", None) is None or "sampler" not in given:
-        generator = theirs.generator
-        given["seed"] = torch.initial_seed() if generator is None else generator.initial_seed()
 
 
 def _collated(collate: Any, rows: Rows | None, notes: list[str]) -> Callable[..., Any] | None:
@@ -180,7 +179,7 @@ def loader_like(likeness: Likeness) -> DataLoader[Any]:
     dataset: Any = likeness.found.source.dataset
     if likeness.found.source.within is not None:
         dataset = data.Subset(dataset, likeness.found.source.within)
-    with kept_random_states():  # of which a sampler may draw
+    with kept_random_states(likeness.theirs):  # of which a sampler may draw
         made: DataLoader[Any] = DataLoader(dataset, **likeness.options)
     made._likeness = likeness
     return made

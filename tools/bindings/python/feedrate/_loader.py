@@ -259,11 +259,13 @@ class Loader(Generic[T]):
         self._run = None
 
     def state_dict(self) -> dict[str, int]:
-        """Where the run stands, behind the last batch handed out: three integers.
+        """Where the run stands, behind the last batch handed out: three integers. A fourth, `draws`, is the seed
+        of what is drawn for each sample, where it is not `seed`; `load_state_dict` may be given it.
 
         `load_state_dict` of a loader of the same dataset and recipe takes it, at any number of
         threads, ranks and images a batch."""
-        return dict(zip(("seed", "epoch", "position"), self._progress.state))
+        state = zip(("seed", "epoch", "position", "draws"), self._progress.state)
+        return {name: value for name, value in state if value is not None}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Goes on where `state` was taken, from the next iteration. Ends the current one.
@@ -285,6 +287,10 @@ class Loader(Generic[T]):
         in `transform`)."""
         run = self._alive()
         return run.stats() if run is not None else {}
+
+    def _draws_order(self) -> bool:
+        drawn = ("weights", "groups")
+        return self._settings.shuffles or any(self._arguments[name] is not None for name in drawn)
 
     def _share(self, rank: int, ranks: int) -> None:
         """Takes the share of that rank, from the next iteration on."""
@@ -330,7 +336,8 @@ class _Iteration(Generic[T]):
         try:
             taking = run.next()
             if taking is None:
-                self._loader._free()  # nothing will start again
+                if self._loader._epochs == self._loader._settings.epochs:
+                    self._loader._free()  # nothing will start again
                 raise StopIteration
             taken, values = taking
             given: Any = self._loader._batch(*values)  # a T, if nothing transforms it

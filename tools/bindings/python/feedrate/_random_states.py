@@ -11,8 +11,10 @@ import torch
 
 
 @contextlib.contextmanager
-def kept_random_states() -> Iterator[None]:
-    """Whatever draws random numbers within, Python's, NumPy's and PyTorch's are then as before."""
+def kept_random_states(loader: Any = None) -> Iterator[None]:
+    """Whatever draws random numbers within, Python's, NumPy's and PyTorch's are then as before, and those of the
+    generators of a loader of PyTorch's."""
+    own = {id(one): (one, one.get_state()) for one in _generators_of(loader)}
     states = torch.get_rng_state(), random.getstate()
     numpy: Any = sys.modules.get("numpy")
     numpys = numpy.random.get_state() if numpy is not None else None
@@ -23,3 +25,20 @@ def kept_random_states() -> Iterator[None]:
         random.setstate(states[1])
         if numpy is not None:
             numpy.random.set_state(numpys)
+        for generator, state in own.values():
+            generator.set_state(state)
+
+
+def _generators_of(loader: Any) -> Iterator[torch.Generator]:
+    """Its own, and those of its samplers, which may be within one another."""
+    seen: list[Any] = []
+    waiting = [loader]
+    while waiting:
+        one = waiting.pop()
+        if one is None or any(one is other for other in seen):
+            continue
+        seen.append(one)
+        generator = getattr(one, "generator", None)
+        if isinstance(generator, torch.Generator):
+            yield generator
+        waiting += [getattr(one, name, None) for name in ("sampler", "batch_sampler")]

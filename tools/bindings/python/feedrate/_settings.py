@@ -14,7 +14,7 @@ SETTINGS: dict[str, dict[str, Any]] = {row["name"]: row for row in cast(Any, _na
 REMOTE_SETTINGS: dict[str, dict[str, Any]] = {row["name"]: row for row in cast(Any, _native.remote_settings())}
 
 # A loader of epochs has these in a way of its own.
-OF_RUNS = ("batch", "decode", "epochs", "rank", "ranks")
+OF_RUNS = ("batch", "decode", "epochs", "rank", "ranks", "seed")
 
 
 def takes_settings(

@@ -39,7 +39,7 @@ class Attributes:
     @property
     def collate_fn(self) -> Callable[[Any], Any]:
         """The function of the loader that this one is like; otherwise PyTorch's own, which makes such batches."""
-        return data.default_collate if self._likeness is None else self._likeness.collate
+        return data.default_collate if self._likeness is None else self._likeness.theirs.collate_fn
 
     @property
     def pin_memory(self) -> bool:
@@ -49,3 +49,21 @@ class Attributes:
     @property
     def persistent_workers(self) -> bool:
         return self._persists
+
+    @property
+    def sampler(self) -> Any:
+        """There is none. What would skip batches by it, to resume in the middle of an epoch, is told
+        how to do so here."""
+        raise AttributeError(_NO_SAMPLER)
+
+    @property
+    def batch_sampler(self) -> Any:
+        """There is none, as there is no `sampler`."""
+        raise AttributeError(_NO_SAMPLER)
+
+
+_NO_SAMPLER = (
+    "feedrate.torch.DataLoader has no sampler: set_epoch is a method of its own, and no sampler skips batches "
+    "to resume in the middle of an epoch: give load_state_dict the state_dict of then; Hugging Face's Trainer "
+    "also needs ignore_data_skip=True, and Accelerate register_for_checkpointing(loader)"
+)

@@ -51,15 +51,20 @@ class Run:
         self._loader = loader
         self.decoder = decoder  # of batches that are packed
         self.state = loader.state_dict()  # in front of the next batch
+        self._until = loader._epochs  # this epoch, of which there is no batch; None: there are always more
         self._batches = iter(loader)
         self._early: Batch | None = None  # of a later epoch than was asked for
 
+    def stands_at(self, state: State) -> bool:
+        """Whether the next batch is the one behind that state."""
+        return state == self.state and (self._until is None or state["epoch"] < self._until)
+
     def next_of(self, epoch: int) -> Batch | None:
         """None where nothing of that epoch is left: no whole batch, or bad samples alone."""
-        batch = next(self._batches) if self._early is None else self._early
-        if batch.epoch != epoch:
+        batch = next(self._batches, None) if self._early is None else self._early
+        if batch is None or batch.epoch != epoch:
             self._early = batch
-            self.state = {**self.state, "epoch": batch.epoch, "position": 0}
+            self.state = {**self.state, "epoch": epoch + 1 if batch is None else batch.epoch, "position": 0}
             return None
         self._early = None
         self.state = self._loader.state_dict()
@@ -95,6 +100,7 @@ class Epoch(Generic[T]):
         self._is_handed_out = False  # whole
         self._state = loader._state  # behind its last batch
         self.epoch = loader._state["epoch"]
+        self._end = {**self._state, "position": loader._loader._settings.epoch_size}
         self._share = loader._share
         self._over = False  # its last batch was taken
         self._ahead: _Copy | None = None  # the next one
@@ -167,7 +173,9 @@ class Epoch(Generic[T]):
             labels = _shares(labels, batch.lam, loader._classes)
         if not loader._loader._planar:
             images = images.permute(0, 3, 1, 2)
-        return _Tensors(images, labels, indices, run.state, batch.last_of_epoch)
+        # As torchdata's StatefulDataLoader has it, the epoch ends when it is asked for another batch.
+        state = self._end if batch.last_of_epoch else run.state
+        return _Tensors(images, labels, indices, state, batch.last_of_epoch)
 
     def _next_of(self, run: Run) -> Batch | None:
         while True:
@@ -233,6 +241,25 @@ class Epoch(Generic[T]):
             return cast(T, called("transform", loader._transform, *given))
         finally:
             run.add_transform(time.perf_counter() - start)
+
+
+def soft_classes(loader: Loader[Batch]) -> int:
+    """How many classes the labels of mixed images are shares of; 0: its recipe mixes none."""
+    if not loader._settings.mixes:
+        return 0
+    classes: int = loader.dataset.info["classes"]
+    if classes == 0:
+        raise ValueError("mixup and cutmix need a dataset that states how many classes it has")
+    labels: Any = loader._arguments["labels"]
+    if labels is not None and loader._label_dtype == "int64":
+        numbers = torch.as_tensor(labels)
+        outside = numbers[(numbers < 0) | (numbers >= classes)]
+        if len(outside) != 0:
+            raise ValueError(
+                f"labels: mixup and cutmix need rows of shares, or classes below the dataset's {classes}, "
+                f"found {int(outside[0])}"
+            )
+    return classes
 
 
 def _each(transform: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor) -> list[torch.Tensor]:

@@ -20,6 +20,7 @@ class TorchKeywords(EpochKeywords, PickKeywords, total=False):
     ranks: int | None
     labels: Iterable[float] | Iterable[Sequence[float]] | Literal["lists"] | None
     sample_transform: Callable[[torch.Tensor], torch.Tensor] | None
+    seed: int | None
     sampler: Iterable[int] | None
     batch_sampler: Iterable[Sequence[int]] | None
     num_workers: int | None

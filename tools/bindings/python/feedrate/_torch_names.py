@@ -69,17 +69,11 @@ def take_names(names: Options, settings: Options) -> None:
             raise ValueError(f"{name} and {ours} are the same setting: leave one out")
         _native.expect(ours, value, name)
         settings[ours] = value
-    _take_generator(names["generator"], settings)
-
-
-def _take_generator(generator: object, settings: Options) -> None:
-    if generator is None:
-        return
-    if not isinstance(generator, torch.Generator):
+    generator = names["generator"]
+    if generator is not None and not isinstance(generator, torch.Generator):
         raise TypeError(f"generator: expected a torch.Generator, or seed=, found {generator!r}")
-    if "seed" in settings:
-        raise ValueError("generator and seed exclude each other: the seed is the generator's initial_seed()")
-    settings["seed"] = generator.initial_seed()
+    if generator is not None and "seed" in settings:
+        raise ValueError("generator and seed exclude each other: seeds are drawn from the generator")
 
 
 class Source(NamedTuple):

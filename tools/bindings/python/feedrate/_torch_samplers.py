@@ -46,6 +46,7 @@ class Sampling(NamedTuple):
     follows: Any = None  # a sampler whose `epoch` is that of the next iteration
     loader: type[Loader[Batch]] = Loader
     read: bool = True  # the options hold what it yields first, and not only how much
+    seeded_by: Any = None  # a sampler in place of whose draws a seed decides
 
 
 def take_samplers(sampler: Any, batch_sampler: Any, source: Source, settings: Options) -> Sampling:
@@ -103,13 +104,15 @@ def sampling_of(sampler: Any, source: Source) -> Sampling:
     if kind is data.SequentialSampler:
         return Sampling({**order, "shuffle": False})
     if kind is data.RandomSampler and not sampler.replacement and sampler.num_samples == size:
-        return Sampling({**order, "shuffle": True, **_seed_of(sampler)})
+        return Sampling({**order, "shuffle": True, **_seed_of(sampler)}, seeded_by=sampler)
     if kind is data.SubsetRandomSampler:
-        return Sampling({"order": _listed(sampler.indices, source), "shuffle": True, **_seed_of(sampler)})
+        listed = _listed(sampler.indices, source)
+        return Sampling({"order": listed, "shuffle": True, **_seed_of(sampler)}, seeded_by=sampler)
     if kind is data.WeightedRandomSampler and sampler.replacement and source.within is None:
         weights = sampler.weights.tolist()
         weights += [0.0] * (size - len(weights))  # those behind are never drawn
-        return Sampling({"weights": weights, "draws": sampler.num_samples, **_seed_of(sampler)})
+        options = {"weights": weights, "draws": sampler.num_samples, **_seed_of(sampler)}
+        return Sampling(options, seeded_by=sampler)
     if kind is data.DistributedSampler:
         share = {"rank": sampler.rank, "ranks": sampler.num_replicas}
         options = {**order, **share, "shuffle": sampler.shuffle, "seed": sampler.seed}

@@ -20,9 +20,10 @@ from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
 from feedrate._torch_attributes import Attributes
 from feedrate._torch_dataset import Dataset
 from feedrate._torch_decoder import Decoder, expect_decoder
-from feedrate._torch_epoch import Epoch, Run, Streams, pin, unpin
+from feedrate._torch_epoch import Epoch, Run, Streams, pin, soft_classes, unpin
 from feedrate._torch_names import expect_named, source_of, take_names
 from feedrate._torch_samplers import USUAL_BATCH, Order, take_samplers
+from feedrate._torch_seeds import Seeds, random_sampler
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,15 +50,20 @@ class DataLoader(Attributes, Generic[T]):
     stream of their own. decode="device" leaves packed JPEGs to the GPU: our kernels decode them, ahead
     on that stream, into new tensors of the values that the threads would give.
 
-    Each iteration is an epoch, in an order and with random draws of its own: those of epoch 0 again where
-    a loader is made anew for each, unless `set_epoch` or `seed` says otherwise. When it was broken off,
-    the next one is the next epoch, from its start. One that begins while others go on is an epoch of its
-    own as well, with threads of its own, as zip(loader, loader) has two; the state is then behind the last
-    batch that any of them handed out. `load_state_dict` makes the next iteration the rest
-    of the epoch that was saved: no batch where no whole one is left, so that each epoch is iterated
-    over once. A batch that Ctrl-C or an exception in `transform` kept from a `for` loop is in that
-    rest. After a whole epoch the threads prepare the next one, until `close`. Any Trainer that takes an
-    iterable with a length takes this one. One thread.
+    Each iteration is an epoch, in an order and with random draws of its own. Their seeds are drawn when it
+    starts, as PyTorch's loader draws its own: from `generator` or torch's global one, which an epoch leaves
+    where PyTorch's loader does. So two loaders differ, and torch.manual_seed repeats both. With a `seed`
+    nothing is drawn there: epoch N of any such loader is the same, and after each epoch threads prepare the
+    next one. Ranks that share an epoch have one order without a word to each other, that of seed 1 or of
+    generator.initial_seed(), which `set_epoch` chooses; what is drawn for samples is each rank's own.
+
+    When an iteration was broken off, the next one is the next epoch, from its start. One that begins while
+    others go on is an epoch of its own as well, with threads of its own, as zip(loader, loader) has two; the
+    state is then behind the last batch that any of them handed out. `load_state_dict` makes the next
+    iteration the rest of the epoch that was saved: no batch where no whole one is left, as behind the last
+    one, so that each epoch is iterated over once. A batch that Ctrl-C or an exception in `transform` kept
+    from a `for` loop is in that rest. Any Trainer that takes an iterable with a length takes this one.
+    One thread.
 
     Arguments of PyTorch's DataLoader mean here what they mean there, or are refused by a TypeError that
     names what there is instead.
@@ -122,6 +128,7 @@ class DataLoader(Attributes, Generic[T]):
         transform: Callable[..., object] | None = None,
         sample_transform: Callable[[torch.Tensor], torch.Tensor] | None = None,
         indices: bool = False,
+        seed: int | None = None,
         sampler: Iterable[int] | None = None,
         batch_sampler: Iterable[Sequence[int]] | None = None,
         num_workers: int | None = None,
@@ -151,20 +158,21 @@ class DataLoader(Attributes, Generic[T]):
                 before `transform`; what it returns is stacked. Python's speed: see
                 sample_transform_seconds in `stats`, and prefer a recipe.
             indices: yield (images, labels, indices), where each image is in the dataset, int64.
+            seed: of every random choice; None: drawn for each iteration.
             sampler, batch_sampler: PyTorch's samplers become settings: `shuffle`, `order`, `weights`,
                 `rank` and `ranks`; a DistributedSampler's set_epoch holds for the next iteration. Any other
                 yields the indices of an epoch, and is asked at the start of each, after its set_epoch; to
                 resume in the middle of one, it has to yield them again. An epoch that is set from outside
                 is the next iteration's, too. Batches are of one size.
             num_workers: `threads`.
-            persistent_workers: False ends the threads after each epoch.
-            generator: its initial_seed() is the `seed`.
+            persistent_workers: False ends the threads after each epoch, as they end where its seeds are drawn.
+            generator: of which seeds are drawn, in place of torch's global one.
             std: `deviation`.
 
         Settings that the shell and C have, too:
         """
         expect_named(recipe, others)
-        given: dict[str, Any] = dict(settings)
+        given: dict[str, Any] = settings | ({} if seed is None else {"seed": seed})
         take_names({"num_workers": num_workers, "generator": generator, "std": std}, given)
         if not given.keys().isdisjoint(("batch", "epochs")) or ("last" in given and drop_last):
             raise ValueError("epochs, batch and last: each iteration is an epoch; see batch_size, drop_last")
@@ -189,6 +197,8 @@ class DataLoader(Attributes, Generic[T]):
             given["last"] = "drop"
         self._source = source_of(dataset)
         sampling = take_samplers(sampler, batch_sampler, self._source, given)
+        if generator is not None:
+            given.setdefault("seed", generator.initial_seed())
         self._order = Order(sampling, self._source)
         rank, ranks = given.pop("rank", None), given.pop("ranks", None)
         self._asks = rank is None  # for its share
@@ -201,7 +211,7 @@ class DataLoader(Attributes, Generic[T]):
             labels=labels,
             **given,
         )
-        self._classes = self._soft_classes()
+        self._classes = soft_classes(self._loader)
         self.batch_size = int(given["batch"])
         self.drop_last = given.get("last") == "drop"
         self.device = torch.device(device) if device is not None else None
@@ -214,13 +224,20 @@ class DataLoader(Attributes, Generic[T]):
         self._sample_seconds = 0.0  # in it, since the threads were started
         self._indices = indices
         self._persists = persistent_workers is not False and not self._order.is_asked
+        self._seeds: Seeds | None = None
+        if seed is None:
+            shuffles = sampler is batch_sampler is None and self._loader._draws_order()
+            own = random_sampler(len(self._source), generator) if shuffles else sampling.seeded_by
+            settled = self._loader._settings
+            self._seeds = Seeds(generator, own, settled.seed, settled.trains, bool(persistent_workers))
         self._pins = pin_memory is not False and torch.cuda.is_available()
         if pin_memory and not self._pins:
             warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
         self._likeness: Likeness | None = None  # to a loader that it was made like
         self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
-        self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
+        self._resumes = False  # the next iteration starts there, in the middle of an epoch or not …
+        self._seeded = False  # … and with these seeds
         self._free_from = 0  # the epoch that no iteration beside another has had, since somebody said where to start
         self._iterations: weakref.WeakSet[Epoch[T]] = weakref.WeakSet()  # of this loader, and of those beside
         self._streams = Streams()
@@ -231,17 +248,6 @@ class DataLoader(Attributes, Generic[T]):
         """The dataset as it was given, opened, whole: an epoch of `order`, `weights`, `groups`, `draws` or
         a sampler may hold another number of samples."""
         return cast(_data.Dataset, self._source.given)
-
-    @property
-    def sampler(self) -> Any:
-        """There is none. What would skip batches by it, to resume in the middle of an epoch, is told
-        how to do so here."""
-        raise AttributeError(_NO_SAMPLER)
-
-    @property
-    def batch_sampler(self) -> Any:
-        """There is none, as there is no `sampler`."""
-        raise AttributeError(_NO_SAMPLER)
 
     def __len__(self) -> int:
         """Batches of this rank in an epoch."""
@@ -263,24 +269,20 @@ class DataLoader(Attributes, Generic[T]):
 
     def _begun_for(self, owner: DataLoader[T]) -> Epoch[T]:
         self._take_share()
-        if not self._resumes:
-            # The last one was broken off, or others have had the next epochs.
-            ended = self._state["epoch"] + (1 if self._state["position"] != 0 else 0)
-            following = {**self._state, "epoch": max(ended, self._free_from), "position": 0}
-            if following != self._state:
-                self._go_to(following)
-        self._resumes = False
+        self._go_to_next()
+        self._resumes = self._seeded = False
         indices = self._order.indices_at(self._state)
         if indices is not None:
             self._loader._reorder(indices)
         live, self._live = self._live, None
-        if live is None or live.state != self._state:
+        if live is None or not live.stands_at(self._state):
             live = self._run_from(self._state)
             self._sample_seconds = 0.0
         return Epoch(self, live, owner)
 
     def _run_from(self, state: dict[str, int]) -> Run:
         self._loader.load_state_dict(state)
+        self._loader._epochs = None if self._prepares else state["epoch"] + 1
         self._loader._pin = (pin, unpin) if self._pins else None
         self._loader._packed = self._decodes
         settings = self._loader._settings
@@ -302,9 +304,13 @@ class DataLoader(Attributes, Generic[T]):
         if epoch != self._state["epoch"] or not self._resumes:
             self._free_from = 0
             self._go_to({**self._state, "epoch": epoch, "position": 0})
+            self._seeded = False
 
     def state_dict(self) -> dict[str, int]:
-        """Where the run stands, behind the last batch handed out: three integers."""
+        """Where the run stands, behind the last batch handed out: integers, with the seeds. Between two epochs,
+        the seeds of the next one are drawn now."""
+        if self._state["position"] == 0 and not any(one.goes_on for one in self._iterations):
+            self._go_to_next()
         return dict(self._state)
 
     def load_state_dict(self, state: dict[str, int]) -> None:
@@ -314,6 +320,7 @@ class DataLoader(Attributes, Generic[T]):
         the epoch, the iteration is empty."""
         self._free_from = 0
         self._go_to(state)
+        self._seeded = True
 
     def stats(self) -> dict[str, float]:
         """As `feedrate.Loader.stats` has it, and the seconds in `sample_transform`. Sums since the threads
@@ -346,25 +353,26 @@ class DataLoader(Attributes, Generic[T]):
         made.__dict__ |= {name: copy.copy(getattr(self, name)) for name in ("_loader", "_order", "_streams")}
         return made
 
-    def _soft_classes(self) -> int:
-        if not self._loader._settings.mixes:
-            return 0
-        classes: int = self._source.dataset.info["classes"]
-        if classes == 0:
-            raise ValueError("mixup and cutmix need a dataset that states how many classes it has")
-        labels: Any = self._loader._arguments["labels"]
-        if labels is not None and self._loader._label_dtype == "int64":
-            numbers = torch.as_tensor(labels)
-            outside = numbers[(numbers < 0) | (numbers >= classes)]
-            if len(outside) != 0:
-                raise ValueError(
-                    f"labels: mixup and cutmix need rows of shares, or classes below the dataset's {classes}, "
-                    f"found {int(outside[0])}"
-                )
-        return classes
+    @property
+    def _prepares(self) -> bool:
+        """Whether threads prepare the next epoch."""
+        return self._persists and not (self._seeds is not None and self._seeds.change)
+
+    def _go_to_next(self) -> None:
+        """To where the next iteration starts."""
+        state = self._state
+        if not self._resumes:
+            # The last one was broken off, or others have had the next epochs.
+            ended = state["epoch"] + (1 if state["position"] != 0 else 0)
+            state = {**state, "epoch": max(ended, self._free_from), "position": 0}
+        if self._seeds is not None and not self._seeded:
+            state = self._seeds.of_next(state, self._share_now()[1])
+        if state != self._state:
+            self._go_to(state)
+        self._resumes = self._seeded = True
 
     def _go_to(self, state: dict[str, int]) -> None:
-        if self._live is None or state != self._live.state:
+        if self._live is None or not self._live.stands_at(state):
             self._live = None
             self._loader.load_state_dict(state)
         self._state = self._loader.state_dict() if self._live is None else dict(self._live.state)
@@ -381,13 +389,6 @@ class DataLoader(Attributes, Generic[T]):
             self._loader._share(*share)
             self._share = share
             self._live = None
-
-
-_NO_SAMPLER = (
-    "feedrate.torch.DataLoader has no sampler: set_epoch is a method of its own, and no sampler skips batches "
-    "to resume in the middle of an epoch: give load_state_dict the state_dict of then; Hugging Face's Trainer "
-    "also needs ignore_data_skip=True, and Accelerate register_for_checkpointing(loader)"
-)
 
 
 def _share() -> tuple[int, int]:

@@ -1,6 +1,7 @@
 #include "loader/augment/warp.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numbers>
 
@@ -15,8 +16,17 @@ std::int64_t fixed(double value) {
   return static_cast<std::int64_t>(std::floor(value * 65536.0 + 0.5));
 }
 
-// Python's round(value, 15).
-double to_15_digits(double value) { return std::nearbyint(value * 1e15) / 1e15; }
+// Python's round(value, 15): to the nearest of the exact values, which a product's rounding would hide.
+double to_15_digits(double value) {
+  std::array<char, 32> text{};
+  const char* const end =
+      std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, 15).ptr;
+  std::from_chars(text.begin(), end, value);
+  return value;
+}
+
+// Python's math.radians.
+double radians(double degrees) { return degrees * (std::numbers::pi / 180.0); }
 
 // Where a row of the result comes from, with 16 bits behind the point: the first pixel, and the step
 // to the next.
@@ -144,7 +154,7 @@ void warp(Canvas image, const Affine& from, std::span<std::uint8_t> scratch, Tak
 Affine rotation(double degrees, Point centre) {
   const double turned = degrees - 360.0 * std::floor(degrees / 360.0);
   if (turned == 0) return {1, 0, 0, 0, 1, 0};
-  const double angle = -turned * std::numbers::pi / 180.0;
+  const double angle = -radians(turned);
   const double cosine = to_15_digits(std::cos(angle)), sine = to_15_digits(std::sin(angle));
   const auto [x, y] = centre;
   const double minus_sine = to_15_digits(-std::sin(angle));

@@ -93,7 +93,7 @@ class InteropLikeTransforms(unittest.TestCase):
             for how in "nearest", "bilinear":
                 for fill in 0, (10, 200, 90), 77:
                     turn = {"interpolation": made.InterpolationMode(how), "fill": fill}
-                    for degrees in 0, 10, -33.3, 44, 90, 180, 270, 301.7, 400:
+                    for degrees in 0, 10, -33.3, 45, 90, 5.1, 225, 180, 270, 301.7, 400:
                         fixed = (degrees, degrees)
                         self.expect_same(made.CenterCrop(36), made.RandomRotation(fixed, **turn))
                         self.expect_same(made.CenterCrop((31, 40)), made.RandomRotation(fixed, center=(9, 4.5), **turn))

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "loader/augment/colour.h"
-#include "loader/augment/warp.h"
+#include "loader/augment/taking.h"
 #include "loader/recipes/part.h"
 
 namespace feedrate::loader {
@@ -30,8 +29,7 @@ struct Turn {
   NumberRange degrees;
   double share;
   Taking taking;
-  bool about_centre;
-  Point point;
+  std::optional<Point> centre;
 };
 
 class Rotate final : public Operation {
@@ -42,7 +40,7 @@ class Rotate final : public Operation {
     if (!draws.happens(turn_.share)) return;
     // torchvision draws in 32 bits.
     const auto angle = static_cast<float>(draws.uniform(turn_.degrees.from, turn_.degrees.to));
-    const Point point = turn_.about_centre ? centre_of(image.shape) : turn_.point;
+    const Point point = turn_.centre.value_or(centre_of(image.shape));
     const Affine from = rotation(static_cast<double>(angle), point);
     if (from != rotation(0, point)) warp(image, from, scratch, turn_.taking);
   }
@@ -59,12 +57,11 @@ const PartKind vertical_flip_row("vertical-flip", "Top becomes bottom, in this s
                                                values.number("share"))};
                                  });
 
-constexpr std::string_view nearness[] = {"nearest", "bilinear"};
 constexpr Parameter rotate_parameters[] = {
     {"degrees", Parameter::Type::range, -36000, 36000, {-15, 15}},
-    word_parameter("interpolation", nearness),
-    {"x", Parameter::Type::number, -65535, 65535, {0}},
-    {"y", Parameter::Type::number, -65535, 65535, {0}},
+    nearness_parameter,
+    centre_x,
+    centre_y,
     {"share", Parameter::Type::number, 0, 1, {1}},
     colour_value,
     colour_green,
@@ -73,14 +70,9 @@ constexpr Parameter rotate_parameters[] = {
 const PartKind rotate_row(
     "rotate", "Turned by degrees, about the centre or x and y; a colour behind the edges",
     PartStage::pixels, rotate_parameters, [](const ParameterValues& values) -> Part {
-      if (values.is_given("x") != values.is_given("y"))
-        throw formats::Error("recipe rotate: expected x and y, or neither");
-      return {.operation = std::make_unique<Rotate>(
-                  Turn{values.range("degrees"),
-                       values.number("share"),
-                       {static_cast<Nearness>(values.whole("interpolation")), colour_of(values)},
-                       !values.is_given("x"),
-                       {values.number("x"), values.number("y")}})};
+      return {.operation =
+                  std::make_unique<Rotate>(Turn{values.range("degrees"), values.number("share"),
+                                                taking_of(values), centre_in("rotate", values)})};
     });
 
 }  // namespace

@@ -1,14 +1,15 @@
 #pragma once
-// The changes of torchvision's RandAugment, one at a time. Stateless.
+// The changes of torchvision's RandAugment, AutoAugment and TrivialAugmentWide, one at a time. Stateless.
 
 #include <cstdint>
 #include <span>
 
+#include "loader/augment/taking.h"
 #include "loader/operation.h"
 
 namespace feedrate::loader {
 
-/// In the order of torchvision's table.
+/// In the order of RandAugment's table; AutoAugment knows the last one, too.
 enum class Change : std::uint8_t {
   identity,
   shear_x,
@@ -24,16 +25,31 @@ enum class Change : std::uint8_t {
   solarize,
   autocontrast,
   equalize,
+  invert,
 };
-inline constexpr std::uint32_t changes = 14;
+inline constexpr std::uint32_t changes = 14;  // of RandAugment and TrivialAugmentWide
 
-/// Which of the strengths 0 … bins - 1 of a change, and in which direction.
-struct Strength {
-  std::uint32_t magnitude, bins;
-  bool minus;  // of no effect where a change has one direction
+/// Whether it has two directions.
+constexpr bool has_sign(Change change) {
+  return change >= Change::shear_x && change <= Change::sharpness;
+}
+
+/// The largest sizes of changes, and how many there are of each, from nothing on.
+struct Ranges {
+  float shear, across, down, degrees, tone;
+  double bits;  // that posterize takes away
+  std::uint32_t bins;
 };
+/// Of RandAugment and AutoAugment.
+Ranges usual_ranges(formats::Shape shape, std::uint32_t bins);
+/// Of TrivialAugmentWide.
+Ranges wide_ranges(std::uint32_t bins);
+
+/// The size number `magnitude`, 0 ... bins - 1, of a change; 0 where a change has no sizes.
+double size_of(Change change, const Ranges& ranges, std::uint32_t magnitude);
 
 /// `scratch` holds an image.
-void change_image(Change change, Strength strength, Canvas image, std::span<std::uint8_t> scratch);
+void change_image(Change change, double size, Canvas image, std::span<std::uint8_t> scratch,
+                  Taking taking = {});
 
 }  // namespace feedrate::loader

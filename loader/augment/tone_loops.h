@@ -28,6 +28,18 @@ struct ThreeRows {
   std::size_t channels, count;
 };
 
+/// Rows of an image, and how much each of them weighs.
+struct WeighedRows {
+  const std::uint8_t* const* rows;
+  const float* weights;
+  std::size_t taps;
+};
+/// How much each of some neighbours in a row weighs, which lie `channels` values apart.
+struct WeighedNeighbours {
+  const float* weights;
+  std::size_t taps, channels;
+};
+
 struct ToneLoops {
   /// Blends each value with `from`, by `factor`.
   void (*blend_all)(std::span<std::uint8_t> values, std::uint8_t from, float factor);
@@ -39,6 +51,11 @@ struct ToneLoops {
   void (*turn_hues)(const ColourPlanes& pixels, std::uint8_t turn);
   /// Blends Pillow's ImageFilter.SMOOTH of each value of the centre with the value.
   void (*sharpen)(const ThreeRows& rows, float factor, std::uint8_t* to);
+  /// Sums of the weighed values of the rows, from the first row on.
+  void (*weigh_rows)(const WeighedRows& rows, std::size_t count, float* to);
+  /// Sums of weighed neighbours, the first of which is at `row`, rounded half to even.
+  void (*weigh_neighbours)(const float* row, const WeighedNeighbours& neighbours, std::size_t count,
+                           std::uint8_t* to);
 };
 
 extern const ToneLoops avx2_tone_loops;

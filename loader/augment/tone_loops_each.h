@@ -109,6 +109,54 @@ FEEDRATE_LOOP void sharpen_loop(const ThreeRows& rows, float factor, std::uint8_
   }
 }
 
+// So many sums stay in registers.
+constexpr std::size_t together = 32;
+
+FEEDRATE_LOOP void weigh_rows_loop(const WeighedRows& rows, std::size_t count,
+                                   float* __restrict to) {
+  std::size_t first = 0;
+  for (; first + together <= count; first += together) {
+    float sums[together] = {};
+    for (std::size_t tap = 0; tap < rows.taps; ++tap) {
+      const std::uint8_t* const row = rows.rows[tap] + first;
+      for (std::size_t i = 0; i < together; ++i)
+        sums[i] += rows.weights[tap] * static_cast<float>(row[i]);
+    }
+    std::copy_n(sums, together, to + first);
+  }
+  for (; first < count; ++first) {
+    float sum = 0;
+    for (std::size_t tap = 0; tap < rows.taps; ++tap)
+      sum += rows.weights[tap] * static_cast<float>(rows.rows[tap][first]);
+    to[first] = sum;
+  }
+}
+
+// Half to even: a number of this size has no bits for fractions.
+FEEDRATE_LOOP std::uint8_t whole(float value) {
+  constexpr float large = 12582912.0F;
+  return static_cast<std::uint8_t>(static_cast<int>((value + large) - large));
+}
+
+FEEDRATE_LOOP void weigh_neighbours_loop(const float* row, const WeighedNeighbours& neighbours,
+                                         std::size_t count, std::uint8_t* __restrict to) {
+  std::size_t first = 0;
+  for (; first + together <= count; first += together) {
+    float sums[together] = {};
+    for (std::size_t tap = 0; tap < neighbours.taps; ++tap) {
+      const float* const from = row + first + tap * neighbours.channels;
+      for (std::size_t i = 0; i < together; ++i) sums[i] += neighbours.weights[tap] * from[i];
+    }
+    for (std::size_t i = 0; i < together; ++i) to[first + i] = whole(sums[i]);
+  }
+  for (; first < count; ++first) {
+    float sum = 0;
+    for (std::size_t tap = 0; tap < neighbours.taps; ++tap)
+      sum += neighbours.weights[tap] * row[first + tap * neighbours.channels];
+    to[first] = whole(sum);
+  }
+}
+
 }  // namespace
 }  // namespace feedrate::loader
 
@@ -128,6 +176,14 @@ FEEDRATE_LOOP void sharpen_loop(const ThreeRows& rows, float factor, std::uint8_
   TARGET void sharpen_##name(const ThreeRows& rows, float factor, std::uint8_t* to) {         \
     sharpen_loop(rows, factor, to);                                                           \
   }                                                                                           \
+  TARGET void weigh_rows_##name(const WeighedRows& rows, std::size_t count, float* to) {      \
+    weigh_rows_loop(rows, count, to);                                                         \
   }                                                                                           \
-  const ToneLoops name##_tone_loops{blend_##name, luma_##name, saturate_##name, hue_##name,   \
-                                    sharpen_##name};
+  TARGET void weigh_neighbours_##name(const float* row, const WeighedNeighbours& neighbours,  \
+                                      std::size_t count, std::uint8_t* to) {                  \
+    weigh_neighbours_loop(row, neighbours, count, to);                                        \
+  }                                                                                           \
+  }                                                                                           \
+  const ToneLoops name##_tone_loops{                                                          \
+      blend_##name,   luma_##name,       saturate_##name,        hue_##name,                  \
+      sharpen_##name, weigh_rows_##name, weigh_neighbours_##name};

@@ -91,6 +91,34 @@ void take_nearest(Walk from, formats::Shape shape, const std::uint8_t* pixels, s
   });
 }
 
+// Where the pixels of an axis come from that is only scaled and moved; -1: from outside. Pillow adds up
+// the steps.
+void each_place(double first, double step, std::uint32_t count, std::uint32_t side, auto take) {
+  double at = first + step * 0.5;
+  for (std::uint32_t i = 0; i < count; ++i, at += step)
+    take(i, at >= 0.0 && at < side ? static_cast<std::int64_t>(at) : -1);
+}
+
+void take_scaled(Canvas image, const Affine& from, const std::uint8_t* pixels, const Fill& fill) {
+  const formats::Shape shape = image.shape;
+  const std::size_t channels = shape.channels, row = shape.width * channels;
+  each_place(
+      from[5], from[4], shape.height, shape.height, [&](std::uint32_t y, std::int64_t from_y) {
+        std::uint8_t* const to = image.pixels + y * row;
+        if (from_y < 0) {
+          filled(to, shape.width, channels, fill);
+          return;
+        }
+        const std::uint8_t* const line = pixels + static_cast<std::size_t>(from_y) * row;
+        each_place(
+            from[2], from[0], shape.width, shape.width, [&](std::uint32_t x, std::int64_t from_x) {
+              const std::uint8_t* const pixel =
+                  from_x < 0 ? fill.data() : line + static_cast<std::size_t>(from_x) * channels;
+              std::copy_n(pixel, channels, to + x * channels);
+            });
+      });
+}
+
 template <std::size_t Channels>
 void take_bilinear(const Affine& from, std::size_t y, formats::Shape shape,
                    const std::uint8_t* pixels, std::uint8_t* to, const Fill& fill) {
@@ -144,6 +172,10 @@ void warp(Canvas image, const Affine& from, std::span<std::uint8_t> scratch, Tak
       take(from, y, shape, scratch.data(), line(y), taking.fill);
     return;
   }
+  if (from[1] == 0 && from[3] == 0 && (from[0] != 1 || from[4] != 1)) {
+    take_scaled(image, from, scratch.data(), taking.fill);
+    return;
+  }
   Walk row{fixed(from[2] + from[0] * 0.5 + from[1] * 0.5),
            fixed(from[5] + from[3] * 0.5 + from[4] * 0.5), fixed(from[0]), fixed(from[3])};
   const std::int64_t x_down = fixed(from[1]), y_down = fixed(from[4]);
@@ -160,6 +192,22 @@ Affine rotation(double degrees, Point centre) {
   const double minus_sine = to_15_digits(-std::sin(angle));
   return {cosine,     sine,   cosine * -x + sine * -y + x,
           minus_sine, cosine, minus_sine * -x + cosine * -y + y};
+}
+
+// In torchvision's order.
+Affine inverse_of(const AffineChange& change, Point centre) {
+  const double turn = radians(change.degrees), shear_x = radians(change.shear_x),
+               shear_y = radians(change.shear_y);
+  const double leaning = turn - shear_y, upright = std::cos(shear_y);
+  const double a = std::cos(leaning) / upright;
+  const double b = -std::cos(leaning) * std::tan(shear_x) / upright - std::sin(turn);
+  const double c = std::sin(leaning) / upright;
+  const double d = -std::sin(leaning) * std::tan(shear_x) / upright + std::cos(turn);
+  Affine from{d / change.scale, -b / change.scale, 0, -c / change.scale, a / change.scale, 0};
+  const double x = -centre.x - change.across, y = -centre.y - change.down;
+  from[2] = from[0] * x + from[1] * y + centre.x;
+  from[5] = from[3] * x + from[4] * y + centre.y;
+  return from;
 }
 
 // The border stays.

@@ -29,6 +29,11 @@ struct Point {
 constexpr Point centre_of(formats::Shape shape) { return {shape.width / 2.0, shape.height / 2.0}; }
 /// Image.rotate: degrees, counter-clockwise about a point.
 Affine rotation(double degrees, Point centre);
+/// What torchvision's affine() does to an image: degrees, clockwise; pixels; times; degrees.
+struct AffineChange {
+  double degrees = 0, across = 0, down = 0, scale = 1, shear_x = 0, shear_y = 0;
+};
+Affine inverse_of(const AffineChange& change, Point centre);
 /// ImageEnhance.Sharpness: 1 changes nothing. `scratch` holds an image.
 void adjust_sharpness(Canvas image, float factor, std::span<std::uint8_t> scratch);
 

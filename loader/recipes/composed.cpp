@@ -1,6 +1,7 @@
 #include "loader/recipes/composed.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace feedrate::loader {
@@ -114,6 +115,39 @@ const PartKind* find_part(std::string_view name) {
   return at == parts.end() ? nullptr : *at;
 }
 
+// The parts behind a gatherer, until they are as many as it takes.
+class Gathering {
+ public:
+  // The part itself, or the one that it completes; nothing where more belong to it.
+  std::optional<Part> take(std::string_view name, Part part) {
+    if (part.gatherer != nullptr) {
+      if (gatherer_ != nullptr)
+        throw Error(join("recipe ", name, ": cannot stand among the parts of another ", name_));
+      gatherer_ = std::move(part.gatherer);
+      name_ = name;
+      return std::nullopt;
+    }
+    if (gatherer_ == nullptr) return part;
+    if (part.operation == nullptr)
+      throw Error(
+          join("recipe ", name_, ": ", name, " changes no pixels, and cannot be one of its parts"));
+    operations_.push_back(std::move(part.operation));
+    if (operations_.size() < gatherer_->parts()) return std::nullopt;
+    const auto gatherer = std::move(gatherer_);
+    return Part{.operation = gatherer->gathered(std::exchange(operations_, {}))};
+  }
+  void expect_done() const {
+    if (gatherer_ == nullptr) return;
+    throw Error(join("recipe ", name_, ": expected ", gatherer_->parts(),
+                     " parts behind it, found ", operations_.size()));
+  }
+
+ private:
+  std::unique_ptr<const Gatherer> gatherer_;
+  std::vector<std::unique_ptr<const Operation>> operations_;
+  std::string_view name_;
+};
+
 // What stands first, as far as order goes: a recipe brings its own crop.
 PartStage stage_behind(const Recipe* base) {
   return base == nullptr || base->name() == "none" ? PartStage::resize : PartStage::crop;
@@ -126,6 +160,7 @@ Composition read_composition(std::string_view text, const Recipe& (*base)(std::s
   PartStage stage = PartStage::resize;
   bool resized = false;
   std::string_view before;
+  Gathering gathering;
   for (std::string_view rest = text;;) {
     const std::string_view word = rest.substr(0, rest.find('+'));
     const std::string_view name = word.substr(0, word.find(':'));
@@ -144,7 +179,8 @@ Composition read_composition(std::string_view text, const Recipe& (*base)(std::s
       }
       const ParameterValues values(name, kind->parameters(),
                                    word.substr(std::min(word.size(), name.size() + 1)));
-      made.passes.back().push_back(kind->make(values));
+      if (auto part = gathering.take(name, kind->make(values)))
+        made.passes.back().push_back(std::move(*part));
       made.name +=
           join(made.name.empty() ? "" : "+", name, values.text().empty() ? "" : ":", values.text());
       stage = kind->stage();
@@ -157,7 +193,10 @@ Composition read_composition(std::string_view text, const Recipe& (*base)(std::s
       throw Error(unknown_kind("part of recipes", name, kind_names(recipe_parts())));
     }
     before = name;
-    if (word.size() == rest.size()) return made;
+    if (word.size() == rest.size()) {
+      gathering.expect_done();
+      return made;
+    }
     rest.remove_prefix(word.size() + 1);
   }
 }

@@ -2,6 +2,7 @@
 // A part of a composed recipe, such as flip or color-jitter: what a name and its parameters make.
 
 #include <memory>
+#include <vector>
 
 #include "loader/operation.h"
 #include "loader/recipe.h"
@@ -28,11 +29,21 @@ class ViewStep {
   virtual bool begins_evaluation() const { return false; }
 };
 
-/// One of the three.
+/// Makes one operation of some that stand behind it.
+class Gatherer {
+ public:
+  virtual ~Gatherer() = default;
+  virtual std::size_t parts() const = 0;
+  virtual std::unique_ptr<const Operation> gathered(
+      std::vector<std::unique_ptr<const Operation>> operations) const = 0;
+};
+
+/// One of the four.
 struct Part {
   std::unique_ptr<const ViewStep> step{};
   std::unique_ptr<const Operation> operation{};
   std::unique_ptr<const Mixer> mixer{};
+  std::unique_ptr<const Gatherer> gatherer{};
 };
 
 class PartKind : public formats::Kind {

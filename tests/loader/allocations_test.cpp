@@ -73,6 +73,10 @@ TEST(UnitAllocations, steady_state_of_every_recipe_allocates_nothing) {
   all.push_back(
       &recipe("rotate:interpolation=bilinear+random-resized-crop:size=64+vertical-flip+flip+rotate"
               "+center-crop:size=48"));
+  all.push_back(
+      &recipe("random-crop:size=28+pad:mode=reflect+random-crop:size=30+apply:parts=2"
+              "+gaussian-blur:size=9+random-affine:degrees=-9-9+auto-augment"
+              "+trivial-augment+random-grey:share=0.5"));
   for (const Recipe* recipe : all) {
     const bool takes_grey_only = recipe->name() == "mnist";
     const bool scales = !takes_grey_only && recipe->shape({300, 300, 3}).width != 300;

@@ -25,7 +25,10 @@ using namespace testing;
 constexpr Shape small{24, 20, 3};
 constexpr const char* everything =
     "random-crop:size=16:pad=2+flip+color-jitter:brightness=0.4:contrast=0.4:saturation=0.4:hue=0.1"
-    "+rand-augment+random-erasing+mixup:alpha=0.4+cutmix";
+    "+rand-augment+trivial-augment:interpolation=bilinear+apply:parts=3+auto-augment:policy=cifar10"
+    "+gaussian-blur:size=5+solarize+random-affine:degrees=-30-30:across=0.1:scale=0.5-2+pad:mode="
+    "edge"
+    "+random-crop:size=16+sharpness+random-erasing+mixup:alpha=0.4+cutmix";
 
 std::vector<float> values_of(const Batch& batch) {
   const auto in = [](const auto& span) { return std::vector<float>(span.begin(), span.end()); };

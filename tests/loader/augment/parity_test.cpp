@@ -88,14 +88,47 @@ TEST(UnitAugmentParity, changes_of_rand_augment_are_torchvisions) {
   for (const auto& row : torchvision().at("rand_augment")) {
     const std::string digest = digest_after(
         testing::mixed_image(as_shape(row.at("shape"))), [&](Canvas image, auto scratch) {
-          change_image(static_cast<Change>(row.at("change").get<int>()),
-                       {row.at("magnitude"), torchvision().at("bins"), row.at("minus")}, image,
-                       scratch);
+          const auto change = static_cast<Change>(row.at("change").get<int>());
+          const Ranges ranges = usual_ranges(image.shape, torchvision().at("bins"));
+          const double size = size_of(change, ranges, row.at("magnitude"));
+          change_image(change, row.at("minus") ? -size : size, image, scratch);
         });
     EXPECT_EQ(digest, row.at("sha256")) << row;
     ++seen;
   }
   EXPECT_GT(seen, 200);
+}
+
+TEST(UnitAugmentParity, changes_of_trivial_augment_are_torchvisions) {
+  int seen = 0;
+  for (const auto& row : torchvision().at("trivial_augment")) {
+    const std::string digest = digest_after(
+        testing::mixed_image(as_shape(torchvision().at("shapes")[0])),
+        [&](Canvas image, auto scratch) {
+          const auto change = static_cast<Change>(row.at("change").get<int>());
+          const double size =
+              size_of(change, wide_ranges(torchvision().at("bins")), row.at("magnitude"));
+          const bool between = row.at("interpolation") == "bilinear";
+          change_image(change, has_sign(change) ? -size : size, image, scratch,
+                       {between ? Nearness::bilinear : Nearness::nearest, {9, 80, 200}});
+        });
+    EXPECT_EQ(digest, row.at("sha256")) << row;
+    ++seen;
+  }
+  EXPECT_GT(seen, 150);
+}
+
+// Of 45 degrees, the sine is next to half of the last digit that Pillow keeps.
+TEST(UnitAugmentParity, turned_images_are_torchvisions) {
+  for (const auto& row : torchvision().at("turned")) {
+    const std::string digest =
+        digest_after(testing::mixed_image(as_shape(torchvision().at("shapes")[0])),
+                     [&](Canvas image, auto scratch) {
+                       warp(image, rotation(row.at("degrees"), centre_of(image.shape)), scratch,
+                            {Nearness::bilinear});
+                     });
+    EXPECT_EQ(digest, row.at("sha256")) << row;
+  }
 }
 
 // Where an image of 255 was erased: y, x, height, width; nothing when it was not.

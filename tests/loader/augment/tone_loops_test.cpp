@@ -95,6 +95,8 @@ TEST(UnitToneLoops, all_instructions_give_the_same_bits) {
     const std::uint8_t* const first = rows.data() + channels;
     const ThreeRows three{first, first + count + 2 * channels, first + 2 * (count + 2 * channels),
                           channels, count};
+    const std::array<const std::uint8_t*, 3> lines{first, values.data(), rows.data()};
+    const std::array<float, 3> weights{0.25F, factor / 4, 0.1F};  // of at most 1 in all
     const auto after = [&](const ToneLoops& loops) {
       Values blended = values, sharpened(count);
       loops.blend_all(blended, value, factor);
@@ -103,7 +105,12 @@ TEST(UnitToneLoops, all_instructions_give_the_same_bits) {
       loops.turn_hues(turned.view(), value);
       loops.sharpen(three, factor, sharpened.data());
       Planes same = planes;
-      return std::tuple(blended, saturated, turned, sharpened, loops.sum_of_lumas(same.view()));
+      std::vector<float> weighed(count + 2 * channels);
+      loops.weigh_rows({lines.data(), weights.data(), lines.size()}, count, weighed.data());
+      Values smooth(count);
+      loops.weigh_neighbours(weighed.data(), {weights.data(), 3, channels}, count, smooth.data());
+      return std::tuple(blended, saturated, turned, sharpened, weighed, smooth,
+                        loops.sum_of_lumas(same.view()));
     };
     const auto expected = after(plain);
     for (std::size_t i = 0; i < count; ++i)

@@ -14,7 +14,7 @@ import PIL
 import torch
 import torchvision
 from PIL import Image
-from torchvision.transforms import RandAugment, RandomErasing, functional
+from torchvision.transforms import RandAugment, RandomErasing, TrivialAugmentWide, functional
 
 SHAPES = [(61, 83, 3), (40, 33, 1), (3, 2, 3), (1, 1, 3)]
 FACTORS = [0.0, 0.1, 0.6, 0.999, 1.0, 1.3, 1.4, 2.0, 7.5]
@@ -95,6 +95,31 @@ def rand_augmented():
                     }
 
 
+def trivially_augmented():
+    space = TrivialAugmentWide(num_magnitude_bins=BINS)._augmentation_space(BINS)
+    shape = SHAPES[0]
+    for number, (name, (magnitudes, signed)) in enumerate(space.items()):
+        for magnitude in [7, *MAGNITUDES[1:], 25] if magnitudes.ndim else []:
+            for interpolation in ("nearest", "bilinear"):
+                size = float(magnitudes[magnitude]) * (-1 if signed else 1)
+                way = functional.InterpolationMode(interpolation)
+                image = torchvision.transforms.autoaugment._apply_op(
+                    image_of(*shape), name, size, way, [9, 80, 200]
+                )
+                yield {
+                    "change": number,
+                    "magnitude": magnitude,
+                    "interpolation": interpolation,
+                    "sha256": digest(image),
+                }
+
+
+def turned():
+    for degrees in (45, 135, 225, 315, 5.1, 36.3, 90, 180, 270):
+        image = functional.rotate(image_of(*SHAPES[0]), degrees, functional.InterpolationMode.BILINEAR)
+        yield {"degrees": degrees, "sha256": digest(image)}
+
+
 def erased():
     torch.manual_seed(1)
     image = torch.zeros(3, 224, 160)
@@ -113,6 +138,8 @@ def main():
         "hues_of_all_colours": hues_of_all_colours(),
         "bins": BINS,
         "rand_augment": list(rand_augmented()),
+        "trivial_augment": list(trivially_augmented()),
+        "turned": list(turned()),
         "erased_of_224x160": erased(),
     }
     def text(value):

@@ -6,7 +6,8 @@ from typing import Any, Iterator, NamedTuple
 
 import torch
 
-from feedrate._like_steps import CHANNELS, CROP, FLIP, RESIZE, VERTICAL, Step, Unlike, erasing, is_known, name_of, step_of
+from feedrate._like_pixels import erasing, steps_of
+from feedrate._like_steps import CHANNELS, CROP, FLIP, RESIZE, VERTICAL, Step, Unlike, is_known, name_of
 
 
 class Plan(NamedTuple):
@@ -38,13 +39,13 @@ def plan_of(transform: Any, channels: int | None) -> Plan:
             raise Unlike(f"{name_of(one)} comes behind the conversion to numbers")
         if numbers.rest and getattr(one, "antialias", True) is False:
             raise Unlike(f"{name_of(one)} has antialias=False, which skips pixels of tensors")
-        steps.append(step_of(one)._replace(behind=len(numbers.rest)))
+        steps += [step._replace(behind=len(numbers.rest)) for step in steps_of(one)]
     if not numbers.rest:
         raise Unlike("no ToTensor or PILToTensor makes tensors of the images")
-    steps = _ordered(steps)
+    steps = _padded(_ordered(steps))
     first = next(passes_of(steps))
     if channels is not None and not any(step.parts.startswith(("random-resized-crop", "rgb", "grey")) for step in first):
-        steps = _ordered([Step("rgb" if channels == 3 else "grey", CHANNELS, lambda views: views), *steps])
+        steps = _padded(_ordered([Step("rgb" if channels == 3 else "grey", CHANNELS, lambda views: views), *steps]))
     return Plan(steps, numbers.pixels, numbers.mean, numbers.deviation, numbers.rest)
 
 
@@ -98,12 +99,22 @@ def _passes(step: Step, other: Step) -> bool:
     return step.stage >= FLIP and other.stage < step.stage and not (turns and other.parts.startswith("center-crop"))
 
 
+def _padded(steps: list[Step]) -> list[Step]:
+    """A crop of what black surrounds is one view only of the whole image."""
+    made: list[Step] = []
+    for some in passes_of(steps):
+        for number, step in enumerate(some):
+            is_first = all(one.stage >= FLIP for one in some[:number])
+            made += [step] if is_first or not step.behind_others else step.behind_others
+    return made
+
+
 def passes_of(steps: list[Step]) -> Iterator[list[Step]]:
     """The steps of each pass that the recipe makes over an image."""
     some: list[Step] = []
     for step in steps:
         crops = bool(some) and (step.stage, some[-1].stage) == (CROP, FLIP)
-        if some and (step.stage < some[-1].stage and not crops or step.stage == some[-1].stage == RESIZE):
+        if some and (step.is_padding or step.stage < some[-1].stage and not crops or step.stage == some[-1].stage == RESIZE):
             yield some
             some = []
         some.append(step)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import operator
 import reprlib
 from decimal import Decimal
-from typing import SupportsIndex, Union
+from typing import Any, SupportsIndex, Union
 
 from feedrate import _native
 
@@ -123,10 +123,113 @@ def color_jitter(
     )
 
 
-def rand_augment(ops: int = 2, magnitude: int = 9, bins: int = 31) -> Recipe:
+def random_affine(
+    degrees: float | tuple[float, float] = 0,
+    translate: tuple[float, float] = (0, 0),
+    scale: tuple[float, float] = (1, 1),
+    shear: tuple[float, float, float, float] = (0, 0, 0, 0),
+    interpolation: str = "nearest",
+    value: Colour = 0,
+    centre: tuple[float, float] | None = None,
+    share: float = 1,
+) -> Recipe:
+    """torchvision's RandomAffine: turned by -degrees to degrees, or from and to; moved by up to shares of the
+    width and of the height; scaled from and to; sheared across from and to, and down from and to, in
+    degrees. About the centre or (x, y); "nearest" or "bilinear" pixels, and `value` behind the edges."""
+    limits = degrees if isinstance(degrees, (tuple, list)) else (-degrees, degrees)
+    place = {} if centre is None else {"x": centre[0], "y": centre[1]}
+    moved: dict[str, Any] = {"across": translate[0], "down": translate[1], "scale": scale}
+    moved |= {"shear_x": shear[:2], "shear_y": shear[2:]} if any(shear) else {}
+    named = {name.replace("_", "-"): one for name, one in moved.items()}
+    how = _pixels(interpolation, value)
+    return recipe("random-affine", degrees=limits, **named, **place, share=share, **how)
+
+
+def pad(
+    margins: int | tuple[int, int, int, int] = 4, mode: str = "constant", value: Colour = 0
+) -> Recipe:
+    """torchvision's Pad: pixels on all sides, or left, top, right and bottom; of the colour `value`, or, by
+    mode="edge", "reflect" or "symmetric", of the image."""
+    if isinstance(margins, tuple):
+        sides = dict(zip(("left", "top", "right", "bottom"), margins))
+    else:
+        sides = {"all": margins}
+    return recipe("pad", **sides, **({} if mode == "constant" else {"mode": mode}), **_colour(value))
+
+
+def random_grey(share: float = 0.1) -> Recipe:
+    """torchvision's RandomGrayscale: grey in all channels, in this share of the images."""
+    return recipe("random-grey", share=share)
+
+
+def autocontrast(share: float = 0.5) -> Recipe:
+    """torchvision's RandomAutocontrast: each channel stretched to 0 ... 255, in this share of the images."""
+    return recipe("autocontrast", share=share)
+
+
+def equalize(share: float = 0.5) -> Recipe:
+    """torchvision's RandomEqualize: each channel's histogram made flat, in this share of the images."""
+    return recipe("equalize", share=share)
+
+
+def invert(share: float = 0.5) -> Recipe:
+    """torchvision's RandomInvert: 255 less each value, in this share of the images."""
+    return recipe("invert", share=share)
+
+
+def posterize(bits: int = 4, share: float = 0.5) -> Recipe:
+    """torchvision's RandomPosterize: the upper `bits` of each value, in this share of the images."""
+    return recipe("posterize", bits=bits, share=share)
+
+
+def solarize(threshold: float = 128, share: float = 0.5) -> Recipe:
+    """torchvision's RandomSolarize: values from `threshold` on inverted, in this share of the images."""
+    return recipe("solarize", threshold=threshold, share=share)
+
+
+def sharpness(factor: float = 2, share: float = 0.5) -> Recipe:
+    """torchvision's RandomAdjustSharpness, in this share of the images: 1 changes nothing, 0 smooths."""
+    return recipe("sharpness", factor=factor, share=share)
+
+
+def gaussian_blur(
+    size: Size = 23, sigma: tuple[float, float] = (0.1, 2.0), share: float = 1
+) -> Recipe:
+    """torchvision's GaussianBlur: a kernel of size x size or (height, width) pixels, odd numbers, and a
+    random sigma, from and to. A pixel may be rounded to the level beside torchvision's."""
+    return recipe("gaussian-blur", **_sides(size), sigma=sigma, share=share)
+
+
+def random_apply(parts: str, share: float = 0.5) -> Recipe:
+    """torchvision's RandomApply: all of the parts, which change pixels and no size, in this share of the
+    images, and else none of them."""
+    count = parts.count("+") + 1
+    return _named(f"apply:share={_parameter('share', share)}:parts={count}+{parts}")
+
+
+def rand_augment(
+    ops: int = 2,
+    magnitude: int = 9,
+    bins: int = 31,
+    interpolation: str = "nearest",
+    value: Colour = 0,
+) -> Recipe:
     """torchvision's RandAugment: `ops` of 14 changes, one after the other, of the strength
-    `magnitude` of 0 ... bins - 1; nearest pixels, black behind the edges."""
-    return recipe("rand-augment", ops=ops, magnitude=magnitude, bins=bins)
+    `magnitude` of 0 ... bins - 1; "nearest" or "bilinear" pixels, and `value` behind the edges."""
+    how = _pixels(interpolation, value)
+    return recipe("rand-augment", ops=ops, magnitude=magnitude, bins=bins, **how)
+
+
+def auto_augment(
+    policy: str = "imagenet", interpolation: str = "nearest", value: Colour = 0
+) -> Recipe:
+    """torchvision's AutoAugment: a random pair of the changes of a policy, "imagenet", "cifar10" or "svhn"."""
+    return recipe("auto-augment", policy=policy, **_pixels(interpolation, value))
+
+
+def trivial_augment(bins: int = 31, interpolation: str = "nearest", value: Colour = 0) -> Recipe:
+    """torchvision's TrivialAugmentWide: one of 14 changes, of a strength of 0 ... bins - 1."""
+    return recipe("trivial-augment", bins=bins, **_pixels(interpolation, value))
 
 
 def random_erasing(
@@ -154,6 +257,12 @@ def cutmix(alpha: float = 1.0) -> Recipe:
     return recipe("cutmix", alpha=alpha)
 
 
+def _pixels(interpolation: str, value: Colour) -> dict[str, Any]:
+    """How they are moved, where that is not the usual way."""
+    how: dict[str, Any] = {} if interpolation == "nearest" else {"interpolation": interpolation}
+    return how if value == 0 else how | _colour(value)
+
+
 def _colour(value: Colour) -> dict[str, int]:
     return dict(zip(("value", "green", "blue"), value if isinstance(value, tuple) else (value,)))
 
@@ -175,7 +284,7 @@ def _named(text: str) -> Recipe:
 
 
 def _parameter(name: str, value: float | tuple[float, float] | str) -> str:
-    if isinstance(value, str) and value.isalpha():
+    if isinstance(value, str) and value.isalnum():
         return value
     if isinstance(value, (tuple, list)):
         return "-".join(_parameter(name, one) for one in value)

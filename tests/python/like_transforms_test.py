@@ -108,6 +108,37 @@ class InteropLikeTransforms(unittest.TestCase):
         self.expect_close_draws(turn, v1.RandomResizedCrop(24), v1.RandomHorizontalFlip())
         self.expect_close_draws(v1.RandomResizedCrop(36), turn, v1.RandomHorizontalFlip(), v1.CenterCrop(20))
 
+    def numbers(self, *transforms):
+        return DataLoader(torchvision.datasets.ImageFolder(self.root, v1.Compose(transforms)), batch_size=4)
+
+    def test_crops_and_flips_of_numbers(self):
+        normal = v1.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.25))
+        for made in v1, v2:
+            for transforms, level in (
+                ([v1.ToTensor(), made.CenterCrop((32, 40))], 1e-6),
+                ([v1.ToTensor(), normal, made.CenterCrop((32, 40)), made.RandomHorizontalFlip(1.0)], 1e-5),
+                ([v1.CenterCrop(30), v1.ToTensor(), made.RandomVerticalFlip(1.0), normal], 1e-5),
+                ([v1.CenterCrop(30), v1.ToTensor(), made.Pad((1, 2, 3, 4), padding_mode="edge"), normal], 1e-5),
+                ([v1.ToTensor(), made.Resize((31, 40), antialias=True)], 1.01 / 255),
+            ):
+                theirs = self.numbers(*transforms)
+                for (wanted, _), (found, _) in zip(theirs, like(theirs), strict=True):
+                    self.assertLessEqual(float((wanted - found).abs().max()), level, transforms)
+            for transforms in (
+                [v1.ToTensor(), made.RandomCrop((36, 39), padding=4), made.RandomHorizontalFlip(), normal],
+                [v1.ToTensor(), normal, made.RandomResizedCrop(24, antialias=True), made.RandomHorizontalFlip()],
+            ):
+                self.assertLessEqual(pixel_difference(self.numbers(*transforms), 12).largest, 1.01)
+        cubic = v1.Resize(30, interpolation=v1.InterpolationMode.BICUBIC)
+        for transforms, words in (
+            ([v1.ToTensor(), normal, v1.RandomCrop(32, padding=4)], "RandomCrop pads numbers that are normalised"),
+            ([v1.ToTensor(), v1.RandomCrop(32, padding=4, fill=0.5)], "RandomCrop fills numbers with 0.5"),
+            ([v1.ToTensor(), v1.ColorJitter(0.4)], "ColorJitter comes behind the conversion to numbers"),
+            ([v1.ToTensor(), cubic, v1.CenterCrop(30)], "of which some are those of no pixels"),
+        ):
+            with self.assertRaisesRegex(ValueError, words):
+                like(self.numbers(*transforms))
+
     def test_the_best_known_augmentation_of_kaggle(self):
         found = next(iter(like(self.loader(
             v1.RandomResizedCrop(size=40, scale=(0.8, 1.0)), v1.RandomRotation(15), v1.ColorJitter(), v1.RandomHorizontalFlip(),

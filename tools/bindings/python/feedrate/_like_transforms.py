@@ -35,11 +35,12 @@ def plan_of(transform: Any, channels: int | None) -> Plan:
         if numbers.is_number and type(one).__name__ == "RandomErasing" and is_known(one):
             steps.append(erasing(one, numbers.mean, numbers.deviation)._replace(behind=len(numbers.rest)))
             continue
-        if numbers.is_number:
-            raise Unlike(f"{name_of(one)} comes behind the conversion to numbers")
         if numbers.rest and getattr(one, "antialias", True) is False:
             raise Unlike(f"{name_of(one)} has antialias=False, which skips pixels of tensors")
-        steps += [step._replace(behind=len(numbers.rest)) for step in steps_of(one)]
+        made = steps_of(one)
+        if numbers.is_number:
+            numbers.expect_to_be(one, made)
+        steps += [step._replace(behind=len(numbers.rest)) for step in made]
     if not numbers.rest:
         raise Unlike("no ToTensor or PILToTensor makes tensors of the images")
     steps = _padded(_ordered(steps))
@@ -147,6 +148,20 @@ class _Numbers:
             return False
         self.rest.append(transform)
         return True
+
+    def expect_to_be(self, transform: Any, steps: list[Step]) -> None:
+        """Raises Unlike unless the transform does to numbers what the steps do to the pixels that they were."""
+        name = name_of(transform)
+        for step in steps:
+            if step.stage not in (RESIZE, CROP, FLIP, VERTICAL) and not step.is_padding:
+                raise Unlike(f"{name} comes behind the conversion to numbers")
+            if "interpolation" in step.parts:
+                raise Unlike(f"{name} makes numbers by bicubic interpolation, of which some are those of no pixels")
+        if getattr(transform, "padding", None):
+            if self.is_normal:
+                raise Unlike(f"{name} pads numbers that are normalised")
+            if transform.padding_mode == "constant" and transform.fill not in (0, None):
+                raise Unlike(f"{name} fills numbers with {transform.fill!r}")
 
     def _float(self) -> None:
         self.pixels, self.is_number = "f32", True

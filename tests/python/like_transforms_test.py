@@ -119,6 +119,8 @@ class InteropLikeTransforms(unittest.TestCase):
                 ([v1.ToTensor(), normal, made.CenterCrop((32, 40)), made.RandomHorizontalFlip(1.0)], 1e-5),
                 ([v1.CenterCrop(30), v1.ToTensor(), made.RandomVerticalFlip(1.0), normal], 1e-5),
                 ([v1.CenterCrop(30), v1.ToTensor(), made.Pad((1, 2, 3, 4), padding_mode="edge"), normal], 1e-5),
+                ([v1.CenterCrop(30), v1.ToTensor(), normal, made.Pad((1, 2, 3, 4), padding_mode="reflect")], 1e-5),
+                ([v1.CenterCrop(30), v1.ToTensor(), normal, made.Pad((1, 2, 3, 4))], 0.51 / 255 / 0.2),
                 ([v1.ToTensor(), made.Resize((31, 40), antialias=True)], 1.01 / 255),
             ):
                 theirs = self.numbers(*transforms)
@@ -126,12 +128,13 @@ class InteropLikeTransforms(unittest.TestCase):
                     self.assertLessEqual(float((wanted - found).abs().max()), level, transforms)
             for transforms in (
                 [v1.ToTensor(), made.RandomCrop((36, 39), padding=4), made.RandomHorizontalFlip(), normal],
+                [v1.CenterCrop(34), v1.ToTensor(), normal, made.RandomCrop(36, padding=4), made.RandomHorizontalFlip()],
+                [v1.CenterCrop(34), v1.ToTensor(), normal, made.RandomCrop(36, padding=4, padding_mode="reflect")],
                 [v1.ToTensor(), normal, made.RandomResizedCrop(24, antialias=True), made.RandomHorizontalFlip()],
             ):
                 self.assertLessEqual(pixel_difference(self.numbers(*transforms), 12).largest, 1.01)
         cubic = v1.Resize(30, interpolation=v1.InterpolationMode.BICUBIC)
         for transforms, words in (
-            ([v1.ToTensor(), normal, v1.RandomCrop(32, padding=4)], "RandomCrop pads numbers that are normalised"),
             ([v1.ToTensor(), v1.RandomCrop(32, padding=4, fill=0.5)], "RandomCrop fills numbers with 0.5"),
             ([v1.ToTensor(), v1.ColorJitter(0.4)], "ColorJitter comes behind the conversion to numbers"),
             ([v1.ToTensor(), cubic, v1.CenterCrop(30)], "of which some are those of no pixels"),

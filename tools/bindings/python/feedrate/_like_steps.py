@@ -197,17 +197,19 @@ def margins_of(transform: Any) -> tuple[int, int, int, int]:
     return left, top, right, bottom
 
 
-def padding_of(transform: Any) -> Step:
-    """What Pad is here, and the first half of a RandomCrop. Only black is compared."""
+def padding_of(transform: Any, colour: Any = None, black: Any = 0) -> Step:
+    """What Pad is here, and the first half of a RandomCrop. Only black is compared, which is `black` in theirs."""
     margins = left, top, right, bottom = margins_of(transform)
     functional = functional_of(transform)
 
     def force(views: Views) -> Views:
         padded = functional.pad(views[0], list(margins), 0)
+        if isinstance(black, torch.Tensor):
+            padded = padded + black * functional.pad(torch.zeros_like(views[0]), list(margins), 1)
         height, width = _size_of(padded, transform)
         return padded, View((-top, -left, height, width), (height, width), (0, 0, height, width))
 
-    made = _recipes.pad(margins, transform.padding_mode, colour_of(transform, transform.fill))
+    made = _recipes.pad(margins, transform.padding_mode, colour_of(transform, transform.fill if colour is None else colour))
     return Step(made, COLOURS, force, is_padding=True)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Iterator, NamedTuple
 import torch
 
 from feedrate._like_pixels import erasing, steps_of
-from feedrate._like_steps import CHANNELS, CROP, FLIP, RESIZE, VERTICAL, Step, Unlike, is_known, name_of
+from feedrate._like_steps import CHANNELS, CROP, FLIP, RESIZE, VERTICAL, Step, Unlike, is_known, name_of, padding_of
 
 
 class Plan(NamedTuple):
@@ -39,7 +39,7 @@ def plan_of(transform: Any, channels: int | None) -> Plan:
             raise Unlike(f"{name_of(one)} has antialias=False, which skips pixels of tensors")
         made = steps_of(one)
         if numbers.is_number:
-            numbers.expect_to_be(one, made)
+            made = numbers.steps_of_pixels(one, made)
         steps += [step._replace(behind=len(numbers.rest)) for step in made]
     if not numbers.rest:
         raise Unlike("no ToTensor or PILToTensor makes tensors of the images")
@@ -149,19 +149,25 @@ class _Numbers:
         self.rest.append(transform)
         return True
 
-    def expect_to_be(self, transform: Any, steps: list[Step]) -> None:
-        """Raises Unlike unless the transform does to numbers what the steps do to the pixels that they were."""
+    def steps_of_pixels(self, transform: Any, steps: list[Step]) -> list[Step]:
+        """Of a transform that does to numbers what the steps do to the pixels that they were. Raises Unlike for another."""
         name = name_of(transform)
         for step in steps:
             if step.stage not in (RESIZE, CROP, FLIP, VERTICAL) and not step.is_padding:
                 raise Unlike(f"{name} comes behind the conversion to numbers")
             if "interpolation" in step.parts:
                 raise Unlike(f"{name} makes numbers by bicubic interpolation, of which some are those of no pixels")
-        if getattr(transform, "padding", None):
-            if self.is_normal:
-                raise Unlike(f"{name} pads numbers that are normalised")
-            if transform.padding_mode == "constant" and transform.fill not in (0, None):
-                raise Unlike(f"{name} fills numbers with {transform.fill!r}")
+        if not getattr(transform, "padding", None):
+            return steps
+        if transform.padding_mode == "constant" and transform.fill not in (0, None):
+            raise Unlike(f"{name} fills numbers with {transform.fill!r}")
+        if not self.is_normal:
+            return steps
+        # 0 is the mean, of which pixels have the nearest.
+        mean, deviation = (torch.tensor(one).view(-1, 1, 1) for one in (self.mean, self.deviation))
+        _, *rest = steps[0].behind_others or steps
+        pixels = [round(one) for one in self.mean]
+        return [padding_of(transform, pixels, -mean / deviation), *rest]
 
     def _float(self) -> None:
         self.pixels, self.is_number = "f32", True

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "converters/imagenet/imagenet_files.h"
+#include "formats/base/clutter.h"
 #include "formats/base/error.h"
 
 namespace feedrate::converters {

@@ -5,6 +5,7 @@
 
 #include "converters/archive.h"
 #include "converters/imagenet/devkit.h"
+#include "formats/base/clutter.h"
 #include "formats/base/error.h"
 #include "formats/base/wnid.h"
 #include "formats/io/partial_directory.h"
@@ -185,11 +186,6 @@ bool is_val_image(std::string_view name) {
   return name.starts_with(start) && name.ends_with(end) &&
          std::ranges::all_of(name.substr(start.size(), digits),
                              [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool is_clutter(std::string_view name) {
-  const std::string_view base = base_name(name);
-  return base.starts_with("._") || base == ".DS_Store" || base == "Thumbs.db";
 }
 
 std::string_view base_name(std::string_view path) {

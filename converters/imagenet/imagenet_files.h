@@ -31,9 +31,6 @@ ImagenetFiles find_imagenet_files(std::span<const std::filesystem::path> inputs)
 /// True for "ILSVRC2012_val_00000001.JPEG".
 bool is_val_image(std::string_view name);
 
-/// True for files that operating systems leave behind: ".DS_Store", "._anything", "Thumbs.db".
-bool is_clutter(std::string_view name);
-
 /// The part of a path after its last slash.
 std::string_view base_name(std::string_view path);
 

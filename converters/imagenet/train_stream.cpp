@@ -6,6 +6,7 @@
 #include "converters/archive.h"
 #include "converters/imagenet/image_entries.h"
 #include "converters/imagenet/imagenet_streams.h"
+#include "formats/base/clutter.h"
 #include "formats/base/error.h"
 #include "formats/base/imagenet_classes.h"
 #include "formats/io/byte_stream.h"

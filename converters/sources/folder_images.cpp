@@ -6,6 +6,7 @@
 #include "converters/archive.h"
 #include "converters/imagenet/image_entries.h"
 #include "converters/imagenet/imagenet_files.h"
+#include "formats/base/clutter.h"
 #include "formats/base/error.h"
 #include "formats/containers/folder/folder_files.h"
 #include "formats/io/file.h"
@@ -38,9 +39,7 @@ std::string_view without_archive_ending(std::string_view path) {
 
 // True where a part of the path begins with a dot, or is what macOS adds to zips.
 bool is_hidden(std::string_view path) {
-  return path.starts_with('.') || path.find("/.") != std::string_view::npos ||
-         path.starts_with("__MACOSX/") || path.find("/__MACOSX/") != std::string_view::npos ||
-         is_clutter(base_name(path));
+  return path.starts_with('.') || path.find("/.") != std::string_view::npos || is_clutter(path);
 }
 
 class ArchiveImages final : public FolderImages {

@@ -2,6 +2,7 @@
 // What a label must be, which loader, converters and verify ask alike.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace feedrate::formats {
@@ -10,5 +11,8 @@ namespace feedrate::formats {
 /// if nothing is. `beside_list`: the sample has a list of labels, of which none need be a class where the
 /// dataset states none.
 std::string label_problem(std::int32_t label, std::uint64_t classes, bool beside_list = false);
+
+/// The label that is written as a fraction, 3.0; nothing for one that is no whole number of 32 bits.
+std::optional<std::int32_t> whole_number(double value);
 
 }  // namespace feedrate::formats

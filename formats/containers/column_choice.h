@@ -1,5 +1,5 @@
 #pragma once
-// The columns of a table that hold the images and their labels: those that a path wishes for (wishes.h), else those
+// The columns of a table, or the keys of a record, that hold the images and their labels: those that a path wishes for (wishes.h), else those
 // that can be told.
 
 #include <cstdint>
@@ -32,6 +32,7 @@ struct ColumnRole {
   std::string_view name;                // of the wish: "label"
   std::string_view what;                // "labels (whole numbers)"
   std::vector<std::string_view> usual;  // names, the most usual first
+  std::string_view thing = "column";    // what is chosen, in a word
 };
 
 /// The place of the column that the wish names. Without a wish: of a column with a usual name, preferably

@@ -40,6 +40,11 @@ std::vector<std::int32_t> TextClasses::labels_of(const TextClasses& others) cons
   return labels;
 }
 
+std::string TextClasses::told() const {
+  return join("labels are text: ", count(),
+              count() == 1 ? " class" : " classes, numbered in the order of their names");
+}
+
 ClassNames TextClasses::names() const {
   ClassNames classes;
   for (const auto& [text, number] : numbers_) classes.names.push_back(text);

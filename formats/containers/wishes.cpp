@@ -19,8 +19,8 @@ struct WishName {
   std::string_view name;
   std::string_view value;  // what it takes, for people
 };
-constexpr std::array wish_names = {WishName{Wish::image, "image", "COLUMN"},
-                                   WishName{Wish::label, "label", "COLUMN"},
+constexpr std::array wish_names = {WishName{Wish::image, "image", "NAME"},
+                                   WishName{Wish::label, "label", "NAME"},
                                    WishName{Wish::shape, "shape", "HEIGHTxWIDTHxCHANNELS"},
                                    WishName{Wish::order, "order", "bgr|rgb"}};
 

@@ -36,10 +36,15 @@ std::string_view inflate_fault(int code) {
 // ISA-L reports a wrong header checksum when a header arrives in several blocks.
 class GunzipStream final : public ByteStream {
  public:
-  GunzipStream(std::unique_ptr<ByteStream> source, std::string place)
-      : source_(std::move(source)), place_(std::move(place)), buffer_(inflate_block_bytes) {
+  enum class Form : std::uint8_t { gzip, zlib };
+
+  GunzipStream(std::unique_ptr<ByteStream> source, std::string place, Form form)
+      : source_(std::move(source)),
+        place_(std::move(place)),
+        buffer_(inflate_block_bytes),
+        form_(form) {
     isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    state_.crc_flag = form == Form::gzip ? ISAL_GZIP_NO_HDR_VER : ISAL_ZLIB_NO_HDR_VER;
   }
 
  private:
@@ -59,7 +64,8 @@ class GunzipStream final : public ByteStream {
   }
 
   void inflate_some() {
-    if (at_header_) read_header();
+    if (at_header_ && form_ == Form::gzip) read_header();
+    if (at_header_ && form_ == Form::zlib) read_zlib_header();
     at_header_ = false;
     const bool more = state_.avail_in != 0 || refill();
     const std::uint32_t space = state_.avail_out;
@@ -70,6 +76,15 @@ class GunzipStream final : public ByteStream {
       end_member();
     } else if (!more && state_.avail_out == space) {  // the state holds no more output either
       fail_cut_off();
+    }
+  }
+
+  // RFC 1950, 2.2: method and window │ level, and what makes a multiple of 31 of both
+  void read_zlib_header() {
+    const unsigned method = header_byte(), flags = header_byte();
+    constexpr unsigned needs_dictionary = 32;
+    if ((method & 15) != 8 || (method << 8 | flags) % 31 != 0 || (flags & needs_dictionary) != 0) {
+      fail_damaged("invalid zlib header");
     }
   }
 
@@ -120,36 +135,45 @@ class GunzipStream final : public ByteStream {
   // Another member may follow; gzip(1) also allows zeros that pad to a tape block.
   void end_member() {
     bool padding = false;
+    // ISA-L keeps a few bytes that follow a zlib stream.
+    if (form_ == Form::zlib && state_.read_in_length != 0) fail_going_on();
     while (state_.avail_in != 0 || refill()) {
       if (*state_.next_in == 0) {
         padding = true;
         ++state_.next_in;
         --state_.avail_in;
-      } else if (!padding && *state_.next_in == 0x1f) {
+      } else if (form_ == Form::gzip && !padding && *state_.next_in == 0x1f) {
         isal_inflate_reset(&state_);
         at_header_ = true;
         return;
       } else {
-        fail(place_, "the gzip data ends at compressed byte ", taken_ - state_.avail_in,
-             " but the file goes on with something else");
+        fail_going_on();
       }
     }
     ended_ = true;
   }
 
   [[noreturn]] void fail_damaged(std::string_view why) const {
-    fail(place_, "the gzip data is damaged at compressed byte ", taken_ - state_.avail_in, ": ",
-         why);
+    fail(place_, "the ", name(), " data is damaged at compressed byte ", taken_ - state_.avail_in,
+         ": ", why);
+  }
+  [[noreturn]] void fail_going_on() const {
+    fail(place_, "the ", name(), " data ends at compressed byte ",
+         taken_ - state_.avail_in - static_cast<std::uint64_t>(state_.read_in_length / 8),
+         " but the file goes on with something else");
   }
   [[noreturn]] void fail_cut_off() const {
-    fail(place_, "the gzip data is cut off after ", taken_,
+    fail(place_, "the ", name(), " data is cut off after ", taken_,
          " compressed bytes; is the download complete?");
   }
+
+  std::string_view name() const { return form_ == Form::gzip ? "gzip" : "zlib"; }
 
   std::unique_ptr<ByteStream> source_;
   std::string place_;
   Buffer buffer_;
   inflate_state state_;
+  Form form_;
   bool at_header_ = true;
   uLong header_crc_ = 0;
   std::uint64_t taken_ = 0;  // compressed bytes taken from the source
@@ -160,7 +184,22 @@ class GunzipStream final : public ByteStream {
 }  // namespace
 
 std::unique_ptr<ByteStream> open_gunzip(std::unique_ptr<ByteStream> source, std::string place) {
-  return std::make_unique<GunzipStream>(std::move(source), std::move(place));
+  return std::make_unique<GunzipStream>(std::move(source), std::move(place),
+                                        GunzipStream::Form::gzip);
+}
+
+std::unique_ptr<ByteStream> open_zlib(std::unique_ptr<ByteStream> source, std::string place) {
+  return std::make_unique<GunzipStream>(std::move(source), std::move(place),
+                                        GunzipStream::Form::zlib);
+}
+
+bool is_gzip(Bytes start) {
+  return start.size() >= 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
+}
+
+bool is_zlib(Bytes start) {
+  return start.size() >= 2 && start[0] == std::byte{0x78} &&
+         load_be<std::uint16_t>(start.data()) % 31 == 0;
 }
 
 struct GzipFile::State {

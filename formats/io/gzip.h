@@ -1,6 +1,6 @@
 #pragma once
 // gzip: reading by ISA-L, which checks what libarchive does not; writing by zlib, which is
-// reproducible.
+// reproducible. Also reading zlib's own form of the same data.
 
 #include <memory>
 #include <string>
@@ -14,6 +14,14 @@ namespace feedrate::formats {
 /// Data that is truncated, damaged or followed by something else is an Error naming `place` and the
 /// offset in the compressed data.
 std::unique_ptr<ByteStream> open_gunzip(std::unique_ptr<ByteStream> source, std::string place);
+
+/// The same for one zlib stream (RFC 1950), with its Adler-32.
+std::unique_ptr<ByteStream> open_zlib(std::unique_ptr<ByteStream> source, std::string place);
+
+/// True for bytes that begin as gzip data do.
+bool is_gzip(Bytes start);
+/// The same for a zlib stream of deflate's usual window: its first two bytes are a multiple of 31.
+bool is_zlib(Bytes start);
 
 /// Writes one gzip member. The same content gives the same bytes: no name, no time. One thread.
 class GzipFile {

@@ -82,14 +82,16 @@ inline Buffer rewritten(const std::vector<Values>& features, std::string_view la
 }
 
 inline void check_image(Bytes example) {
-  std::vector<Box> boxes;
+  Scratch scratch;
   accepts([&] {
-    const ImageExample image = parse_image_example(example, boxes);
+    const ExampleKeys keys = choose_example_keys(example, {});
+    const ImageExample image = parse_image_example(example, keys, scratch);
     require(inside(image.image, example), "the image lies inside the message");
-    for (const Box& box : boxes)
+    for (const Box& box : scratch.boxes)
       require(box.xmin < box.xmax && box.ymin < box.ymax, "boxes have areas");
-    const Sample sample = to_sample(image, {});
+    const Sample sample = to_sample(image, keys);
     require(sample.codec != nullptr && sample.shape.plausible(), "a sample can be decoded");
+    class_of(image, keys, {});
   });
 }
 

@@ -5,21 +5,14 @@
 #include <optional>
 
 #include "formats/base/error.h"
+#include "formats/base/label_problem.h"
 
 namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t fixed_head = 24;            // without the labels
 constexpr std::int32_t exact_in_float = 1 << 24;  // beyond it floats skip integers
-constexpr float int32_bound = 2147483648.0F;      // 2^31, exact in a float
 constexpr std::size_t min_object_width = 5;       // class and box
-
-std::optional<std::int32_t> whole_number(float value) {
-  if (!(value >= -int32_bound && value < int32_bound) || std::trunc(value) != value) {
-    return std::nullopt;
-  }
-  return static_cast<std::int32_t>(value);
-}
 
 // A width that a detection label states for its header or its objects; 0 when it is not a width.
 std::size_t width_at(const ImageRecord& record, std::size_t i) {

@@ -5,6 +5,8 @@
 
 #include "formats/base/error.h"
 #include "formats/base/imagenet_classes.h"
+#include "formats/base/label_problem.h"
+#include "formats/base/text.h"
 #include "formats/base/wnid.h"
 #include "formats/containers/tfrecord/tf_example.h"
 
@@ -14,14 +16,11 @@ namespace {
 using FeatureKind = Feature::Kind;
 
 enum Field : std::size_t {
-  image_encoded,
   image,
-  image_raw,
   format,
   height,
   width,
   channels,
-  class_label,
   label,
   synset,
   text,
@@ -45,10 +44,6 @@ struct Name {
 };
 
 constexpr Name feature_names[] = {
-    {example_key::encoded, image_encoded},
-    {cifar_key, image},
-    {"image_raw", image_raw},
-    {"img_raw", image_raw},
     {example_key::format, format},
     {example_key::height, height},
     {"height", height},
@@ -57,8 +52,6 @@ constexpr Name feature_names[] = {
     {example_key::channels, channels},
     {"depth", channels},
     {"channels", channels},
-    {example_key::label, class_label},
-    {"label", label},
     {example_key::synset, synset},
     {example_key::text, text},
     {example_key::filename, filename},
@@ -75,21 +68,18 @@ struct Found {
 };
 using Features = std::array<Found, fields>;
 
-Features find_features(Bytes example) {
+Features find_features(Bytes example, const ExampleKeys& keys) {
   Features found;
   ExampleReader reader(example);
   Found next;
   while (reader.next(next.key, next.feature)) {
+    if (next.key == keys.image) found[image] = next;
+    if (next.key == keys.label) found[label] = next;
     const auto name = std::find_if(std::begin(feature_names), std::end(feature_names),
                                    [&](const Name& row) { return row.key == next.key; });
     if (name != std::end(feature_names)) found[name->field] = next;
   }
   return found;
-}
-
-std::string_view kind_name(FeatureKind kind) {
-  constexpr std::string_view kinds[] = {"nothing", "bytes", "floats", "whole numbers"};
-  return kinds[static_cast<std::size_t>(kind)];
 }
 
 void require_kind(const Found& found, FeatureKind kind) {
@@ -120,20 +110,41 @@ std::optional<std::int64_t> only_int(const Found& found) {
                                   [](ValueReader& values) { return values.next_int(); });
 }
 
-[[noreturn]] void refuse_without_image(Bytes example) {
-  std::string keys;
-  ExampleReader reader(example);
-  Found next;
-  for (std::size_t count = 0; reader.next(next.key, next.feature); ++count) {
-    if (count == max_keys_named) {
-      keys += ", …";
+// Fills what `example` says of its label: a number, several numbers, or text, which may be that of a number.
+void read_label(const Found& found, const ExampleKeys& keys, ImageExample& example,
+                std::vector<float>& labels) {
+  labels.clear();
+  ValueReader values(found.feature);
+  const auto fraction = [&](float value) {
+    labels.push_back(value);
+    if (labels.size() > 1) return;
+    example.label = whole_number(value);
+    if (!example.label) throw Error(join("the label ", value, " is not a class number"));
+  };
+  switch (found.feature.kind) {
+    case FeatureKind::none:
+      return;
+    case FeatureKind::ints:
+      while (const auto value = values.next_int()) {
+        labels.push_back(static_cast<float>(*value));
+        if (labels.size() == 1) example.label = *value;
+      }
       break;
+    case FeatureKind::floats:
+      while (const auto value = values.next_float()) fraction(*value);
+      break;
+    case FeatureKind::bytes: {
+      const std::optional<Bytes> text = values.next_bytes();
+      if (!text) return;
+      if (!keys.of_objects() && values.next_bytes()) {
+        throw Error(join("'", found.key, "' holds several texts, expected one"));
+      }
+      example.label_text = as_text(*text);
+      example.label = parse_number<std::int64_t>(trimmed(example.label_text));
+      return;
     }
-    keys += join(count == 0 ? "" : ", ", next.key);
   }
-  if (keys.empty()) throw Error("no tf.Example with an image: it holds no features");
-  throw Error(join("no tf.Example with an image: neither image/encoded, image, image_raw nor ",
-                   "img_raw among its keys ", keys));
+  if (labels.size() < 2 || keys.of_objects()) labels.clear();
 }
 
 // Returns how many are none: sides that are no fractions, or lack the other sides.
@@ -184,8 +195,9 @@ std::optional<Shape> stated_shape(const ImageExample& example) {
 }
 
 // The shape of these raw pixels by the rules in image_example.h, or nothing.
-std::optional<Shape> raw_shape(const ImageExample& example) {
+std::optional<Shape> raw_shape(const ImageExample& example, const ExampleKeys& keys) {
   const std::size_t size = example.image.size();
+  if (keys.shape) return keys.shape->bytes() == size ? keys.shape : std::nullopt;
   if (example.height && example.width) {
     const std::optional<Shape> shape = stated_shape(example);
     return shape && shape->bytes() == size ? shape : std::nullopt;
@@ -195,16 +207,21 @@ std::optional<Shape> raw_shape(const ImageExample& example) {
   return std::nullopt;
 }
 
-[[noreturn]] void refuse_raw(const ImageExample& example) {
-  if (!looks_like(example.image).empty()) codec_for(example.image);  // throws, naming the type
+[[noreturn]] void refuse_raw(const ImageExample& example, const ExampleKeys& keys) {
+  if (!keys.shape && !looks_like(example.image).empty())
+    codec_for(example.image);  // throws, naming the type
   const std::string found = join("'", example.image_key, "' has ", example.image.size(), " bytes");
+  if (keys.shape)
+    throw Error(join(found, ", which are not ", keys.shape->height, "x", keys.shape->width, "x",
+                     keys.shape->channels, " pixels"));
   if (example.height && example.width) {
     const std::string channels = example.channels ? join(*example.channels) : "1 or 3";
     throw Error(join(found, ", which are not ", *example.height, "x", *example.width, " pixels of ",
                      channels, " channels, 8 bits each"));
   }
-  throw Error(join(found, ", which are no image file; their shape as raw pixels is unknown: the ",
-                   "record states no height and width"));
+  throw Error(join(
+      found, ", which are no image file; their shape as raw pixels is unknown: the ",
+      "record states no height and width; behind the path, ?shape=HEIGHTxWIDTHxCHANNELS does"));
 }
 
 // Of the first object, where there are several; empty where it is no text.
@@ -231,17 +248,13 @@ void expect_place(const ImageExample& example, const LabelRule& rule) {
 
 }  // namespace
 
-ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
-  const Features found = find_features(example);
+ImageExample parse_image_example(Bytes example, const ExampleKeys& keys, Scratch& scratch) {
+  const Features found = find_features(example, keys);
   ImageExample result;
-  for (const Field field : {image_encoded, image, image_raw}) {
-    const std::optional<Bytes> bytes = only_bytes(found[field]);
-    if (!bytes) continue;
-    result.image = *bytes;
-    result.image_key = found[field].key;
-    break;
-  }
-  if (result.image_key.empty()) refuse_without_image(example);
+  const std::optional<Bytes> pixels = only_bytes(found[image]);
+  if (!pixels) throw Error(join("holds no image: there is no '", keys.image, "'"));
+  result.image = *pixels;
+  result.image_key = found[image].key;
   if (result.image.empty()) throw Error(join("'", result.image_key, "' is empty"));
   const auto text_of = [&](Field field) {
     return as_text(only_bytes(found[field]).value_or(Bytes()));
@@ -254,14 +267,20 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
   result.height = only_int(found[height]);
   result.width = only_int(found[width]);
   result.channels = only_int(found[channels]);
-  result.label = only_int(found[class_label]);
-  if (!result.label) result.label = only_int(found[label]);
-  result.boxes_left_out = read_boxes(found, boxes);
+  read_label(found[label], keys, result, scratch.labels);
+  result.boxes_left_out = read_boxes(found, scratch.boxes);
   return result;
 }
 
-std::int32_t class_of(const ImageExample& example, const LabelRule& rule) {
-  if (!example.label) throw Error("no label: neither image/class/label nor label is there");
+std::int32_t class_of(const ImageExample& example, const ExampleKeys& keys, const LabelRule& rule) {
+  if (!example.label && !example.label_text.empty()) {
+    constexpr std::size_t max_shown = 40;
+    throw Error(
+        join("the label '", example.label_text.substr(0, max_shown), "' is not a class number"));
+  }
+  if (!example.label)
+    throw Error(join("no label: there is no '", keys.label, "'",
+                     keys.of_objects() ? ", and so no object" : ""));
   if (rule.first > 0 && *example.label == 0) {
     throw Error(
         "the label 0 is no class: the labels of this set count from 1, and 0 is the background");
@@ -275,24 +294,23 @@ std::int32_t class_of(const ImageExample& example, const LabelRule& rule) {
   return static_cast<std::int32_t>(*example.label - rule.first);
 }
 
-Sample to_sample(const ImageExample& example, const LabelRule& rule) {
+Sample to_sample(const ImageExample& example, const ExampleKeys& keys) {
   Sample sample;
   sample.bytes = example.image;
-  sample.label = class_of(example, rule);
   sample.name = example.name;
   sample.boxes_left_out = example.boxes_left_out;
-  const bool may_be_raw = example.image_key != example_key::encoded || example.format == "raw" ||
-                          example.format == "RAW";
-  if (!may_be_raw || codec_of(example.image) != nullptr) {
+  const bool may_be_raw = keys.shape || example.image_key != example_key::encoded ||
+                          example.format == "raw" || example.format == "RAW";
+  if (!may_be_raw || (!keys.shape && codec_of(example.image) != nullptr)) {
     sample.codec = &codec_for(example.image);
     sample.shape = sample.codec->shape(example.image);
     return sample;
   }
-  const std::optional<Shape> shape = raw_shape(example);
-  if (!shape) refuse_raw(example);
+  const std::optional<Shape> shape = raw_shape(example, keys);
+  if (!shape) refuse_raw(example, keys);
   sample.codec = &raw_codec;
   sample.shape = *shape;
-  const bool stated = example.height && example.width;
+  const bool stated = keys.shape || (example.height && example.width);
   if (!stated && shape->channels == 3) sample.order = PixelOrder::planar_rgb;
   return sample;
 }

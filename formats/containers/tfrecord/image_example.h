@@ -4,12 +4,14 @@
 //   ImageNet  build_imagenet_data.py, tf_cnn_benchmarks, TPU: image/encoded, …/class/label counted
 //             from 1 (0 is the background), …/class/synset, …/object/bbox/…, …/filename
 //   slim      MNIST, CIFAR, flowers: image/encoded, image/class/label counted from 0
-//   others    image (TFDS, CIFAR tutorial), image_raw, img_raw; label; height, width, depth
+//   objects   the Object Detection API: image/encoded, image/object/class/label and …/text
+//   others    image (TFDS, CIFAR tutorial), image_raw, img_raw; label, class; height, width, depth
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "formats/containers/tfrecord/example_keys.h"
 #include "formats/dataset.h"
 
 namespace feedrate::formats {
@@ -39,7 +41,8 @@ struct ImageExample {
   std::string_view image_key;  // the key it was under
   std::string_view format;     // as stated: "JPEG", "png", "raw"
   std::optional<std::int64_t> height, width, channels;
-  std::optional<std::int64_t> label;  // as stored
+  std::optional<std::int64_t> label;  // as stored; of several, the first
+  std::string_view label_text;        // where it is text
   std::string_view
       wnid;  // "n01440764": the synset, the text of the class, or the beginning of the name
   bool has_synset = false;  // it is the synset
@@ -54,20 +57,20 @@ struct LabelRule {
       false;  // beside a wnid, the place in ILSVRC2012's table plus `first` is expected
 };
 
-/// Views of `example`; boxes go to `boxes`. Throws Error for bytes that are not an Example, for an
-/// Example without an image (naming its keys) and for values of the wrong type.
-ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes);
+/// Views of `example`; boxes go to `scratch`, and labels, where there are several. Throws Error for bytes that are not an
+/// Example, for an Example without the image and for values of the wrong type.
+ImageExample parse_image_example(Bytes example, const ExampleKeys& keys, Scratch& scratch);
 
-/// The sample in the example, without its boxes. Throws Error for an image that no codec knows, for
-/// raw pixels of unknown shape, and for a missing or impossible label.
+/// The sample in the example, without its label. Throws Error for an image that no codec knows and for raw pixels of
+/// unknown shape.
 ///
-/// Raw pixels are interleaved rows where the record states height and width. Without them, 784
+/// Raw pixels are interleaved rows where the path or the record states their shape. Without that, 784
 /// bytes are a grey digit of 28x28, and 3072 bytes under `image` are the planes R, G, B of 32x32
 /// (TensorFlow's CIFAR tutorial). Other sizes are refused rather than guessed.
-Sample to_sample(const ImageExample& example, const LabelRule& rule);
+Sample to_sample(const ImageExample& example, const ExampleKeys& keys);
 
-/// The label of to_sample(), whatever the image is. Throws Error where there is none, and where the record counts from
-/// another number than its set.
-std::int32_t class_of(const ImageExample& example, const LabelRule& rule);
+/// The class that is a number. Throws Error where there is none, and where the record counts from another number than
+/// its set.
+std::int32_t class_of(const ImageExample& example, const ExampleKeys& keys, const LabelRule& rule);
 
 }  // namespace feedrate::formats

@@ -12,6 +12,8 @@ bool counts_from_one(const ClassNames& classes) {
 }
 
 void LabelEvidence::add(const ImageExample& example) {
+  any_text_ = any_text_ || !example.label_text.empty();
+  texts_ = texts_ || (!example.label && !example.label_text.empty());
   if (example.wnid.empty() || !example.label) return;
   ++ids_;
   synsets_ = synsets_ || example.has_synset;

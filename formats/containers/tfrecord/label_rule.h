@@ -22,7 +22,11 @@ class LabelEvidence {
 
   /// True when a record has a WordNet id.
   bool has_ids() const { return ids_ != 0; }
-  /// The rule. Nothing where the labels beside synsets number classes of their own, and none was 0.
+  /// True when records may tell something: by an id, or a label that is text.
+  bool tells() const { return ids_ != 0 || any_text_; }
+  /// True when a label is text that is no number.
+  bool has_texts() const { return texts_; }
+  /// The rule for numbers. Nothing where the labels beside synsets number classes of their own, and none was 0.
   std::optional<LabelRule> rule() const;
 
  private:
@@ -32,6 +36,8 @@ class LabelEvidence {
   std::uint64_t known_ = 0;      // ids of the table
   std::uint64_t from_zero_ = 0;  // whose label is their place in it
   std::uint64_t from_one_ = 0;   // whose label is one more
+  bool any_text_ = false;
+  bool texts_ = false;
   bool synsets_ = false;
   bool zero_ = false;
 };

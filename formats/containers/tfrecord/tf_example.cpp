@@ -45,6 +45,11 @@ std::uint64_t delimited_size(std::uint64_t size) { return 1 + varint_size(size) 
 
 }  // namespace
 
+std::string_view kind_name(Feature::Kind kind) {
+  constexpr std::string_view kinds[] = {"nothing", "bytes", "floats", "whole numbers"};
+  return kinds[static_cast<std::size_t>(kind)];
+}
+
 ExampleReader::ExampleReader(Bytes example) : example_(example, what), features_({}, what) {}
 
 bool ExampleReader::next_entry(WireReader& entry) {

@@ -22,6 +22,9 @@ struct Feature {
   WireReader list{{}, {}};
 };
 
+/// "nothing", "bytes", "floats", "whole numbers".
+std::string_view kind_name(Feature::Kind kind);
+
 /// Reads the features of an Example in order. A key may come twice; the last one counts. Throws
 /// Error naming the byte on damage and for bytes that are not an Example.
 class ExampleReader {

@@ -12,24 +12,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_gzip(Bytes start) {
-  return start.size() >= 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
+// The content of a file that is compressed as a whole, by either of TensorFlow's ways; null for others.
+std::unique_ptr<ByteStream> open_compressed(const fs::path& path, Bytes start) {
+  if (is_gzip(start)) return open_gunzip(open_file_stream(path), shown_path(path));
+  if (is_zlib(start)) return open_zlib(open_file_stream(path), shown_path(path));
+  return nullptr;
 }
 
-// True for TensorFlow's other compression of whole files, a zlib stream: its first two bytes are a
-// multiple of 31.
-bool is_zlib(Bytes start) {
-  return start.size() >= 2 && start[0] == std::byte{0x78} &&
-         load_be<std::uint16_t>(start.data()) % 31 == 0;
-}
-
-Buffer inflate(const fs::path& path, MemoryBudget& memory) {
+Buffer inflate(const fs::path& path, ByteStream& stream, MemoryBudget& memory) {
   Buffer content;
-  const auto stream = open_gunzip(open_file_stream(path), shown_path(path));
-  for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
+  for (Bytes block = stream.next(); !block.empty(); block = stream.next()) {
     if (!memory.take(block.size())) {
-      fail(path, "is gzip, and inflating it exceeds the limit of ", memory.total() >> 30,
-           " GiB of memory for the gzip files of a dataset; unpack them first (gunzip)");
+      fail(path, "is compressed as a whole, and inflating it exceeds the limit of ",
+           memory.total() >> 30,
+           " GiB of memory for such files of a dataset; unpack them first (gunzip)");
     }
     append(content, block);
   }
@@ -45,13 +41,10 @@ TfrecordShard::TfrecordShard(const fs::path& path, MemoryBudget& memory)
     find_starts();
     return;
   }
-  if (is_gzip(bytes_)) {
+  if (const auto content = open_compressed(path, bytes_)) {
     file_ = MappedFile();
-    inflated_ = inflate(path, memory);
+    inflated_ = inflate(path, *content, memory);
     bytes_ = inflated_;
-  } else if (is_zlib(bytes_)) {
-    fail(path, "is compressed as a whole with ZLIB, which Feedrate does not read; TensorFlow can ",
-         "rewrite it with GZIP or without compression");
   }
   find_starts();
 }
@@ -121,7 +114,7 @@ Bytes TfrecordShard::read(std::uint64_t record, Held& held) const {
 }
 
 void TfrecordShard::write_index() const {
-  if (!inflated_.empty()) fail(path_, "is a gzip file, and DALI's index is for plain ones");
+  if (!inflated_.empty()) fail(path_, "is compressed, and DALI's index is for plain ones");
   const Offsets starts = scan();
   replace_file(tfrecord_index_of(path_), [&](OutputFile& file) {
     std::string line;
@@ -157,8 +150,8 @@ bool looks_like_tfrecords(const fs::path& file) {
     const auto stream = open_file_stream(file);
     const Bytes start = stream->peek();
     if (is_tf_record(start)) return true;
-    if (!is_gzip(start)) return false;
-    return is_tf_record(open_gunzip(open_file_stream(file), shown_path(file))->next());
+    const auto content = open_compressed(file, start);
+    return content != nullptr && is_tf_record(content->next());
   } catch (const Error&) {
     return false;
   }

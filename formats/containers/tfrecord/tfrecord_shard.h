@@ -1,5 +1,5 @@
 #pragma once
-// One TFRecord file: its bytes, mapped or (gzip) inflated into memory, and the starts of its
+// One TFRecord file: its bytes, mapped or (gzip, zlib) inflated into memory, and the starts of its
 // records, from the index beside it or from a walk over the frames.
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace feedrate::formats {
 
-/// Memory in bytes for all gzip files of one dataset together; their records can only be found by
+/// Memory in bytes for all compressed files of one dataset together; their records can only be found by
 /// inflating them.
 inline constexpr std::uint64_t max_inflated = std::uint64_t{4} << 30;
 
@@ -23,8 +23,8 @@ inline constexpr std::uint64_t max_inflated = std::uint64_t{4} << 30;
 class TfrecordShard {
  public:
   TfrecordShard() = default;  // no file: only to be assigned to
-  /// Inflating a gzip file takes its size off `memory`, in bytes, which starts as max_inflated.
-  /// Throws Error when that is not enough, for other compressions and for damage.
+  /// Inflating a compressed file takes its size off `memory`, in bytes, which starts as max_inflated.
+  /// Throws Error when that is not enough, and for damage.
   TfrecordShard(const std::filesystem::path& path, MemoryBudget& memory);
 
   const std::filesystem::path& path() const { return path_; }
@@ -36,14 +36,14 @@ class TfrecordShard {
   void prefetch_record(std::uint64_t record) const { prefetch_start(bytes_, starts_[record]); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t records() const { return starts_.size() - 1; }
-  /// Byte at which a record starts; in a gzip file, of the inflated bytes.
+  /// Byte at which a record starts; in a compressed file, of the inflated bytes.
   std::uint64_t start(std::uint64_t record) const { return starts_[record]; }
 
   /// The data of a record, in place, which stays with `held`. Checks both CRCs; throws Error without naming the file.
   Bytes read(std::uint64_t record, Held& held) const;
 
   /// Replaces the index beside the file as tfrecord2idx does, from the frames alone. Throws Error
-  /// for a gzip file, since nobody can use offsets into its inflated bytes.
+  /// for a compressed file, since nobody can use offsets into its inflated bytes.
   void write_index() const;
 
   /// Reports where the index does not agree with the records.
@@ -64,7 +64,7 @@ class TfrecordShard {
   std::string index_problem_;  // why the index was not used
 };
 
-/// True when the file starts like a TFRecord file, plain or gzip. Never throws.
+/// True when the file starts like a TFRecord file, plain or compressed. Never throws.
 bool looks_like_tfrecords(const std::filesystem::path& file);
 
 }  // namespace feedrate::formats

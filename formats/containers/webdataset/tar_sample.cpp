@@ -1,16 +1,12 @@
 #include "formats/containers/webdataset/tar_sample.h"
 
 #include <algorithm>
-#include <iterator>
 
+#include "formats/base/clutter.h"
 #include "formats/base/error.h"
 
 namespace feedrate::formats {
 namespace {
-
-// Extensions of a sample's image, the likeliest first. "seg.png" is not one: it is another picture.
-constexpr std::string_view image_extensions[] = {"jpg", "jpeg", "png",  "packed", "ppm", "pgm",
-                                                 "bmp", "tif",  "tiff", "webp",   "gif"};
 
 constexpr std::string_view around = "__";
 
@@ -26,6 +22,7 @@ bool is_in_list(std::string_view extensions, std::string_view extension) {
 }  // namespace
 
 std::optional<SampleName> split_sample_name(std::string_view name) {
+  if (is_clutter(name)) return std::nullopt;
   const std::size_t slash = name.rfind('/');
   const std::size_t base = slash == std::string_view::npos ? 0 : slash + 1;
   const std::size_t dot = name.find('.', base);
@@ -46,16 +43,14 @@ bool is_tar_metadata(std::string_view name) {
   return first.size() == name.size() || first.size() >= 2 * around.size();
 }
 
-bool next_member(TarWalk& walk, SampleMember& member) {
+bool next_member(TarWalk& walk, SampleMember& member, std::uint64_t* clutter) {
   while (walk.next(member.entry)) {
+    if (clutter != nullptr && member.entry.is_file() && is_clutter(member.entry.name)) ++*clutter;
     if (!member.entry.is_file() || is_tar_metadata(member.entry.name)) continue;
     const std::optional<SampleName> name = split_sample_name(member.entry.name);
     if (!name) continue;
     member.key = name->key;
-    member.extension = name->extension;
-    for (char& letter : member.extension) {
-      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    }
+    member.extension = lower_case(name->extension);
     return true;
   }
   return false;
@@ -69,13 +64,12 @@ void TarSample::take(const SampleMember& member) {
   }
   extensions.append(extension).append(1, '/');
   const Part part{member.entry.offset, member.entry.size};
-  if (extension == "cls") label = part;
+  if (!keys->label.empty() && extension == keys->label) label = part;
   if (extension == "json") json = part;
-  const auto* kind = std::find(std::begin(image_extensions), std::end(image_extensions), extension);
-  const auto rank = static_cast<std::size_t>(kind - std::begin(image_extensions));
-  if (rank < std::size(image_extensions) && (!image || rank < image_rank_)) {
+  const std::optional<std::size_t> rank = image_rank(extension, *keys);
+  if (rank && (!image || *rank < image_rank_)) {
     image = part;
-    image_rank_ = rank;
+    image_rank_ = *rank;
     image_name = member.entry.name;
   }
 }

@@ -4,13 +4,14 @@
 //
 //   a.b/0007.cls  a.b/0007.seg.png  │  a.b/0008.cls …        keys a.b/0007 and a.b/0008
 //
-// Directories, links, names without a dot and "__x__" do not belong to any sample.
+// Directories, links, names without a dot, "__x__" and what operating systems leave behind do not belong to any sample.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "formats/containers/webdataset/sample_keys.h"
 #include "formats/containers/webdataset/tar_index.h"
 
 namespace feedrate::formats {
@@ -32,8 +33,9 @@ struct SampleMember {
   std::string extension;  // lower-case
 };
 
-/// Moves to the next file that belongs to a sample; false at the end. Throws Error as TarWalk does.
-bool next_member(TarWalk& walk, SampleMember& member);
+/// Moves to the next file that belongs to a sample; false at the end. Counts what operating systems left behind. Throws
+/// Error as TarWalk does.
+bool next_member(TarWalk& walk, SampleMember& member, std::uint64_t* clutter = nullptr);
 
 /// The files of one sample that make it an image with a label.
 struct TarSample {
@@ -41,17 +43,17 @@ struct TarSample {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
   };
-  std::string key;
-  std::string image_name;     // the image's own file name
-  std::optional<Part> image;  // the first type found of jpg, jpeg, png, ppm, …
-  std::optional<Part> label;  // .cls
-  std::optional<Part> json;
-  std::string extensions;  // of all files, each followed by a slash: "cls/jpg/json/"
+  const SampleKeys* keys;  // what the parts are called
+  std::string key = {};
+  std::string image_name = {};     // the image's own file name
+  std::optional<Part> image = {};  // the first type found of jpg, jpeg, png, ppm, …
+  std::optional<Part> label = {};  // .cls
+  std::optional<Part> json = {};
+  std::string extensions = {};  // of all files, each followed by a slash: "cls/jpg/json/"
 
   /// Adds a file of the sample. Throws Error when the sample already has that extension.
   void take(const SampleMember& member);
 
- private:
   std::size_t image_rank_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/base/clutter.h"
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/io/byte_stream.h"
@@ -87,7 +88,7 @@ void TarShard::walk() {
   TarWalk walk(tar_);
   SampleMember member;
   std::string key;
-  while (next_member(walk, member)) {
+  while (next_member(walk, member, &clutter_)) {
     if (!index_.starts.empty() && member.key == key) continue;
     key = member.key;
     index_.starts.push_back(member.entry.header);
@@ -190,7 +191,7 @@ void TarShard::audit(const std::function<void(Finding)>& found,
   std::string key, first_passed_over;
   TarWalk walk(tar_);
   for (TarEntry entry; walk.next(entry);) {
-    if (entry.type == '5' || is_tar_metadata(entry.name)) continue;
+    if (entry.type == '5' || is_tar_metadata(entry.name) || is_clutter(entry.name)) continue;
     const auto name = entry.is_file() ? split_sample_name(entry.name) : std::nullopt;
     if (!name) {
       if (passed_over++ == 0) first_passed_over = entry.name;

@@ -33,7 +33,11 @@ class TarShard {
   void prefetch_place(std::uint64_t sample) const;
   void prefetch_sample(std::uint64_t sample) const;
   void expect_unchanged() const { file_.expect_unchanged(); }
+  /// True where the bytes come from a server when they are asked for.
+  bool is_late() const { return late_bytes_at(tar_) != nullptr; }
   std::uint64_t size() const { return index_.starts.size() - 1; }  // samples
+  /// Members that operating systems left behind, where no index says what there is.
+  std::uint64_t clutter() const { return clutter_; }
   /// Where the sample's first header is, or other members in front of it, which are skipped.
   std::uint64_t start(std::uint64_t sample) const { return index_.starts[sample]; }
 
@@ -62,6 +66,7 @@ class TarShard {
   Bytes tar_;
   MappedFile index_file_;  // empty when no index is used
   WdsIndex index_;
+  std::uint64_t clutter_ = 0;
   std::string index_fault_;  // why an index that exists is not used
 };
 

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/base/error.h"
+#include "formats/base/label_problem.h"
+#include "formats/base/text.h"
 
 namespace feedrate::formats {
 namespace {
@@ -37,7 +39,8 @@ void expect_numbers(std::span<const float> labels) {
 // Receives the parser's events and keeps the few known keys of the outermost object.
 class Listener final : public nlohmann::json_sax<Json> {
  public:
-  Listener(Scratch& scratch, SampleJson& facts) : scratch_(scratch), facts_(facts) {}
+  Listener(std::string_view label, Scratch& scratch, SampleJson& facts)
+      : label_(label), scratch_(scratch), facts_(facts) {}
 
   bool start_object(std::size_t) override { return open('{'); }
   bool end_object() override { return close(); }
@@ -52,6 +55,10 @@ class Listener final : public nlohmann::json_sax<Json> {
   }
   bool string(string_t& value) override {
     if (depth_ == 1 && key_ == "filename") scratch_.name = value;
+    if (at_label()) {
+      facts_.label_text = value;
+      facts_.label = parse_number<std::int64_t>(trimmed(value));
+    }
     return no_number();
   }
   bool number_integer(number_integer_t value) override { return whole(value); }
@@ -59,12 +66,14 @@ class Listener final : public nlohmann::json_sax<Json> {
     if (value <= std::numeric_limits<std::int64_t>::max()) {
       return whole(static_cast<std::int64_t>(value));
     }
-    if (depth_ == 1 && key_ == "label") {
-      throw Error(join("the label '", value, "' is not a class number"));
-    }
+    if (at_label()) throw Error(join("the label '", value, "' is not a class number"));
     return number(static_cast<float>(value));
   }
-  bool number_float(number_float_t value, const string_t&) override {
+  bool number_float(number_float_t value, const string_t& text) override {
+    if (at_label()) {
+      facts_.label = whole_number(value);
+      if (!facts_.label) throw Error(join("the label '", text, "' is not a class number"));
+    }
     return number(static_cast<float>(value));
   }
   bool boolean(bool) override { return no_number(); }
@@ -80,6 +89,8 @@ class Listener final : public nlohmann::json_sax<Json> {
   }
 
  private:
+  bool at_label() const { return depth_ == 1 && key_ == label_; }
+
   // An array of four numbers is a box, and whatever else stands in or for a list of boxes is none.
   bool open(char bracket) {
     if (depth_ == 0) is_object_ = bracket == '{';
@@ -108,7 +119,7 @@ class Listener final : public nlohmann::json_sax<Json> {
   }
 
   bool whole(std::int64_t value) {
-    if (depth_ == 1 && key_ == "label") facts_.label = value;
+    if (at_label()) facts_.label = value;
     return number(static_cast<float>(value));
   }
 
@@ -131,6 +142,7 @@ class Listener final : public nlohmann::json_sax<Json> {
   }
 
   static constexpr std::size_t no_box = std::numeric_limits<std::size_t>::max();
+  std::string_view label_;
   Scratch& scratch_;
   SampleJson& facts_;
   std::string key_;  // of the outermost object
@@ -181,12 +193,12 @@ void write_sample_json(const Sample& sample, const ClassNames& classes, std::str
   json += '}';
 }
 
-SampleJson read_sample_json(Bytes json, Scratch& scratch) {
+SampleJson read_sample_json(Bytes json, std::string_view label, Scratch& scratch) {
   scratch.name.clear();
   scratch.boxes.clear();
   scratch.labels.clear();
   SampleJson facts;
-  Listener listener(scratch, facts);
+  Listener listener(label, scratch, facts);
   const std::string_view text = as_text(json);
   Json::sax_parse(text.begin(), text.end(), &listener);
   listener.finish();

@@ -20,12 +20,13 @@ namespace feedrate::formats {
 void write_sample_json(const Sample& sample, const ClassNames& classes, std::string& json);
 
 struct SampleJson {
-  std::optional<std::int64_t> label;  // "label"
+  std::optional<std::int64_t> label;  // a whole number, 3, 3.0 or "3"
+  std::string label_text;             // where it is text
   std::uint32_t boxes_left_out = 0;   // "boxes" that are none, such as other tools write
 };
 
 /// Fills name, boxes and labels of `scratch` with "filename", "boxes" and "labels" (each is emptied
-/// when missing). Throws Error when `json` is not a JSON object.
-SampleJson read_sample_json(Bytes json, Scratch& scratch);
+/// when missing). `label` is the key of the label. Throws Error when `json` is not a JSON object.
+SampleJson read_sample_json(Bytes json, std::string_view label, Scratch& scratch);
 
 }  // namespace feedrate::formats

@@ -2,12 +2,13 @@
 // one key, 00000012.cls (the label in decimal), 00000012.jpg, .png or .packed, 00000012.json.
 // Several tars, the shards, make a dataset; samples come in their order.
 //
-// In tars of other tools, the label is the .cls, else the "label" of the .json; the name is the
+// In tars of other tools, the label is the .cls, else the "label" of the .json, or what the path names; the name is the
 // "filename" of the .json, else the image's own, unless that is only a number of eight digits.
 
 #include <algorithm>
 #include <cassert>
 #include <fstream>
+#include <set>
 #include <type_traits>
 
 #include "formats/base/error.h"
@@ -17,10 +18,11 @@
 #include "formats/containers/braces.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/placed.h"
+#include "formats/containers/text_classes.h"
+#include "formats/containers/webdataset/sample_facts.h"
 #include "formats/containers/webdataset/tar_set.h"
 #include "formats/containers/webdataset/tar_shard.h"
 #include "formats/containers/webdataset/wds_index.h"
-#include "formats/containers/webdataset/wds_json.h"
 #include "formats/containers/webdataset/webdataset_writer.h"
 #include "formats/io/tar_format.h"
 
@@ -36,37 +38,33 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t max_unpacked = std::uint64_t{4} << 30;
 constexpr std::size_t max_openers = 16;  // threads, which mostly wait
 
-std::int32_t class_number(std::optional<std::int64_t> label, std::string_view text) {
-  constexpr std::size_t max_shown = 40;
-  if (!label || *label < 0 || *label > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(join("the label '", text.substr(0, max_shown), "' is not a class number"));
-  }
-  return static_cast<std::int32_t>(*label);
-}
-
-// Turns "cls/jpg/" into ".cls .jpg", for people.
-std::string listed(std::string_view extensions) {
-  std::string list;
-  for (const char letter : extensions.substr(0, extensions.size() - 1)) {
-    list += letter == '/' ? std::string(" .") : std::string(1, letter);
-  }
-  return "." + list;
-}
-
 class WebdatasetDataset final : public Dataset {
  public:
-  explicit WebdatasetDataset(const fs::path& path) {
+  explicit WebdatasetDataset(const fs::path& from) {
+    const auto [path, wishes] = split_wishes(from, sample_wishes);
+    info_.path = path;
     info_.files = find_tars(path);
+    info_.format = webdataset_container.name();
     open_shards(info_.files);
+    std::uint64_t clutter = 0;
     for (const TarShard& shard : shards_) {
       firsts_.push_back(info_.size);
       info_.size += shard.size();
+      clutter += shard.clutter();
     }
-    info_.path = path;
-    info_.format = webdataset_container.name();
     if (info_.size == 0) fail(path, "holds no samples: no file of a name with a key and extension");
+    if (clutter != 0) {
+      info_.notes.push_back(
+          join("passed over ", clutter,
+               " files that operating systems leave behind, like .DS_Store and ._name"));
+    }
     Scratch scratch;
+    find_keys(wishes, scratch.held);
+    if (text_labels_) find_classes();
     complete_info(info_, *this, [&] { return first_image(scratch); });
+    if (!text_labels_) return;
+    info_.class_names = classes_.names();
+    info_.classes = classes_.count();
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
@@ -77,15 +75,14 @@ class WebdatasetDataset final : public Dataset {
 
   std::int32_t label(std::uint64_t index, Scratch& scratch) const override {
     return with_files(index, scratch, [&](const TarShard& shard, const TarSample& files) {
-      return facts_of(shard, files, scratch).label;
+      return label_of(read_sample_facts(shard, files, scratch), files);
     });
   }
 
   Bytes details(std::uint64_t index, Scratch& scratch) const override {
-    const Place place = place_of(index);
-    TarSample files;
-    place.shard.read(place.sample, files, scratch.held);
-    return files.json ? place.shard.bytes(*files.json) : Bytes();
+    Place at = place_of(index);
+    at.shard.read(at.sample, at.files, scratch.held);
+    return at.files.json ? at.shard.bytes(*at.files.json) : Bytes();
   }
 
   bool look_ahead(std::uint64_t index) const override {
@@ -148,7 +145,7 @@ class WebdatasetDataset final : public Dataset {
     }
     const TarShard& shard;
     std::uint64_t sample;  // in the shard
-    TarSample files = {};  // once they are found
+    TarSample files;       // once they are found
   };
 
   template <class Read>
@@ -175,28 +172,138 @@ class WebdatasetDataset final : public Dataset {
     assert(index < size());
     const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), index);
     const auto shard = static_cast<std::size_t>(after - firsts_.begin()) - 1;
-    return {shards_[shard], index - firsts_[shard]};
+    return {shards_[shard], index - firsts_[shard], TarSample{&keys_}};
   }
 
   Bytes first_image(Scratch& scratch) const {
-    const Place place = place_of(0);
-    TarSample files;
-    place.shard.read(place.sample, files, scratch.held);
-    return files.image ? place.shard.bytes(*files.image) : Bytes();
+    if (keys_.shape) return {};
+    Place at = place_of(0);
+    at.shard.read(at.sample, at.files, scratch.held);
+    return at.files.image ? at.shard.bytes(*at.files.image) : Bytes();
   }
 
-  static Sample sample_of(const TarShard& shard, const TarSample& files, Scratch& scratch) {
+  // The first samples, in order, as far as they can be read. `look` returns true to end.
+  template <class Look>
+  void look_at_first(std::uint64_t most, const Look& look) const {
+    forget_failed_late_bytes();
+    for (std::uint64_t i = 0; i < std::min(size(), most); ++i) {
+      Scratch scratch;
+      Place at = place_of(i);
+      try {
+        at.shard.read(at.sample, at.files, scratch.held);
+        if (look(at, scratch)) return;
+      } catch (const Error&) {
+        if (late_bytes_failed()) throw;
+      }
+    }
+  }
+
+  // Asks the first samples which members and keys hold images and labels, as far as the path does not say it, and whether
+  // labels are text. Of a server's, the first will do; `first` holds it, because it is read again.
+  void find_keys(const Wishes& wishes, Held& first) {
+    constexpr std::uint64_t tries = 16;
+    keys_.shape = wishes.shape;
+    keys_.image = lower_case(wishes.image);
+    if (!wishes.label.empty()) {
+      // A member, where one has that extension, else a key of the .json.
+      keys_.label = lower_case(wishes.label);
+      keys_.json_label = wishes.label;
+    }
+    bool labelled = !wishes.label.empty();
+    look_at_first(tries, [&](const Place& at, Scratch& scratch) {
+      if (keys_.image.empty() && !at.files.image) find_compound_image(at.files.extensions);
+      SampleFacts facts = read_sample_facts(at.shard, at.files, scratch);
+      if (!labelled && !facts.labelled()) facts = find_label_key(at, scratch);
+      labelled = labelled || facts.labelled();
+      text_labels_ = text_labels_ || (!facts.label && facts.labelled());
+      const bool found = labelled && (at.files.image || !keys_.image.empty());
+      if (found && at.shard.is_late()) first = std::move(scratch.held);
+      return found && (text_labels_ || at.shard.is_late());
+    });
+  }
+
+  // One picture of another name than .jpg, such as .input.jpg, must be it.
+  void find_compound_image(std::string_view extensions) {
+    std::set<std::string> stems;
+    while (!extensions.empty()) {
+      const std::string_view one = extensions.substr(0, extensions.find('/'));
+      if (const auto stem = compound_image(one)) stems.emplace(*stem);
+      extensions.remove_prefix(one.size() + 1);
+    }
+    if (stems.size() != 1) return;
+    keys_.image = *stems.begin();
+    info_.notes.push_back(
+        join("images are the members .", keys_.image, ".jpg, or of another type of image"));
+  }
+
+  // Where neither the .cls nor the "label" is there: other usual names. Empty where these are not there either.
+  SampleFacts find_label_key(const Place& at, Scratch& scratch) {
+    const SampleKeys before = keys_;
+    for (const char* other : {"class", "cls", "target", "label_id", "class_id"}) {
+      keys_.label = keys_.json_label = other;
+      Place again{at.shard, at.sample, TarSample{&keys_}};
+      again.shard.read(again.sample, again.files, scratch.held);
+      SampleFacts facts = read_sample_facts(again.shard, again.files, scratch);
+      if (!facts.labelled()) continue;
+      info_.notes.push_back(
+          join("labels are the members .", other, ", or \"", other, "\" of the .json"));
+      return facts;
+    }
+    keys_ = before;
+    return {};
+  }
+
+  // Reads all labels, by many at once, because each waits for the disk.
+  void find_classes() {
+    std::vector<TextClasses> found(max_openers);
+    sweep(size(), max_openers, [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
+      Scratch scratch;
+      forget_failed_late_bytes();
+      for (std::uint64_t i = begin; i < end; ++i) {
+        std::string text;
+        try {
+          text = with_files(i, scratch, [&](const TarShard& shard, const TarSample& files) {
+            return read_sample_facts(shard, files, scratch).label_text;
+          });
+        } catch (const Error&) {  // reported when the sample is read
+          if (late_bytes_failed()) throw;
+        }
+        if (!text.empty()) found[worker].add(text);
+      }
+    });
+    for (const TextClasses& some : found) classes_.add(some);
+    classes_.number();
+    info_.notes.push_back(classes_.told());
+  }
+
+  std::int32_t label_of(const SampleFacts& facts, const TarSample& files) const {
+    return class_of(facts, files, text_labels_ ? &classes_ : nullptr);
+  }
+
+  Sample sample_of(const TarShard& shard, const TarSample& files, Scratch& scratch) const {
     if (!files.image) {
-      throw Error(join("holds no image: its files are ", listed(files.extensions)));
+      throw Error(join("holds no image", keys_.image.empty() ? "" : join(" .", keys_.image),
+                       ": its files are ", listed_extensions(files.extensions),
+                       "; behind the path, ?image=NAME names another"));
     }
     Sample sample;
-    const Facts facts = facts_of(shard, files, scratch);
-    sample.label = facts.label;
+    const SampleFacts facts = read_sample_facts(shard, files, scratch);
+    sample.label = label_of(facts, files);
     sample.extras_damaged = facts.json_damaged;
     sample.boxes_left_out = facts.boxes_left_out;
     sample.bytes = shard.bytes(*files.image);
-    sample.codec = &codec_for(sample.bytes);
-    sample.shape = sample.codec->shape(sample.bytes);
+    if (keys_.shape) {
+      sample.codec = &raw_codec;
+      sample.shape = *keys_.shape;
+      if (sample.bytes.size() != sample.shape.bytes()) {
+        throw Error(join("'", files.image_name, "' has ", sample.bytes.size(),
+                         " bytes, which are not ", sample.shape.height, "x", sample.shape.width,
+                         "x", sample.shape.channels, " pixels"));
+      }
+    } else {
+      sample.codec = &codec_for(sample.bytes);
+      sample.shape = sample.codec->shape(sample.bytes);
+    }
     if (scratch.name.empty() && !is_index_key(files.key)) scratch.name = files.image_name;
     sample.name = scratch.name;
     sample.boxes = scratch.boxes;
@@ -204,54 +311,15 @@ class WebdatasetDataset final : public Dataset {
     return sample;
   }
 
-  struct Facts {
-    std::int32_t label = 0;
-    bool json_damaged = false;  // but was not needed
-    std::uint32_t boxes_left_out = 0;
-  };
-
-  // The label, and in `scratch` what else the .json tells. Other tools' .json need not be one where a
-  // .cls has the label.
-  static Facts facts_of(const TarShard& shard, const TarSample& files, Scratch& scratch) {
-    Facts facts;
-    SampleJson json;
-    const auto clear = [&] {
-      scratch.name.clear();
-      scratch.boxes.clear();
-      scratch.labels.clear();
-    };
-    clear();
-    try {
-      if (files.json) json = read_sample_json(shard.bytes(*files.json), scratch);
-    } catch (const Error&) {
-      if (!files.label) throw;
-      clear();
-      facts.json_damaged = true;
-    }
-    facts.boxes_left_out = json.boxes_left_out;
-    if (files.label) {
-      const std::string_view text = trimmed(as_text(shard.bytes(*files.label)));
-      facts.label = class_number(parse_number<std::int64_t>(text), text);
-      return facts;
-    }
-    if (json.label) {
-      facts.label = class_number(json.label, std::to_string(*json.label));
-      return facts;
-    }
-    throw Error(join("holds no label: its files are ", listed(files.extensions),
-                     "; expected a .cls with a number, or a .json with a \"label\""));
-  }
-
   // Reports two samples whose keys have one hash, nearly always because they are equal.
   void report_twin(std::uint64_t first, std::uint64_t second,
                    const std::function<void(Finding)>& found) const {
     if (second >= info_.size) return;  // the index omits samples, which has been reported
     const auto key_of = [&](std::uint64_t index) {
-      const Place place = place_of(index);
-      TarSample files;
+      Place at = place_of(index);
       Held held;
-      place.shard.read(place.sample, files, held);
-      return files.key;
+      at.shard.read(at.sample, at.files, held);
+      return at.files.key;
     };
     const Place place = place_of(second);
     try {
@@ -266,6 +334,9 @@ class WebdatasetDataset final : public Dataset {
   }
 
   std::vector<TarShard> shards_;
+  SampleKeys keys_;
+  bool text_labels_ = false;
+  TextClasses classes_;                // where labels are text
   std::vector<std::uint64_t> firsts_;  // index of each shard's first sample
 };
 
@@ -275,7 +346,8 @@ class WebdatasetContainer final : public Container {
       : Container("webdataset",
                   "WebDataset: tars of .jpg or .png, .cls, .json, with .idx for DALI") {}
 
-  bool knows(const fs::path& path) const override {
+  bool knows(const fs::path& from) const override {
+    const fs::path path = without_wishes(from);
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) return holds_tars(path);
     if (is_brace_pattern(path))
@@ -294,7 +366,7 @@ class WebdatasetContainer final : public Container {
 
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;
-    for (const fs::path& tar : find_tars(path)) {
+    for (const fs::path& tar : find_tars(without_wishes(path))) {
       write_wds_index(tar);
       written.push_back(wds_index_path(tar));
     }

@@ -38,9 +38,9 @@ TEST(UnitWishes, what_is_none_is_refused_by_its_text) {
   constexpr std::array columns = {Wish::image, Wish::label};
   for (const std::string part : {"lable=fine", "x=1", "", "label", "shape=1x1x3", "Label=fine"}) {
     expect_error([&] { split_wishes("a?image=img&" + part, columns); },
-                 {"expected ?image=COLUMN, ?label=COLUMN", "%26", "found '" + part + "'"});
+                 {"expected ?image=NAME, ?label=NAME", "%26", "found '" + part + "'"});
   }
-  expect_error([] { split_wishes("a?label=", all); }, {"expected ?label=COLUMN", "'label='"});
+  expect_error([] { split_wishes("a?label=", all); }, {"expected ?label=NAME", "'label='"});
   expect_error([] { split_wishes("a?label=a&label=b", all); }, {"another, 'label=b'"});
   for (const std::string part :
        {"shape=3x4", "shape=3x4x2", "shape=0x4x3", "shape=3x4x3x", "order=grb"}) {

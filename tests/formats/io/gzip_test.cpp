@@ -154,5 +154,32 @@ TEST(HostileGzip, what_came_before_a_fault_is_handed_out_and_the_fault_stays) {
   expect_error(read_on, {"cut off"});
 }
 
+// What Python's zlib.compress makes of "feedrate" 3 times.
+constexpr std::string_view zlib_stream = "789c4b4b4d4d294a2c494d43a301798f09c1";
+
+TEST(UnitGzip, a_zlib_stream_is_inflated_and_its_checksum_compared) {
+  const std::string sound = from_hex(zlib_stream);
+  const auto inflated = [](std::string bytes, std::size_t piece) {
+    const auto stream = open_zlib(std::make_unique<Pieces>(std::move(bytes), piece), "made.zz");
+    std::string content;
+    for (Bytes block = stream->next(); !block.empty(); block = stream->next())
+      content += as_text(block);
+    return content;
+  };
+  for (const std::size_t piece : {1, 3, 100}) {
+    EXPECT_EQ(inflated(sound, piece), "feedratefeedratefeedrate");
+    expect_error([&] { inflated(sound.substr(0, sound.size() - 1), piece); },
+                 {"made.zz: the zlib data", "cut off"});
+    expect_error([&] { inflated(sound + "x", piece); },
+                 {"the zlib data ends at", "something else"});
+    std::string damaged = sound;
+    damaged.back() ^= 1;
+    expect_error([&] { inflated(damaged, piece); }, {"the zlib data is damaged", "checksum"});
+    damaged = sound;
+    damaged[0] = 0x79;
+    expect_error([&] { inflated(damaged, piece); }, {"the zlib data is damaged"});
+  }
+}
+
 }  // namespace
 }  // namespace feedrate::formats

@@ -285,7 +285,7 @@ TEST_F(UnitRemote, a_signed_url_names_a_column) {
                {url("a.parquet: has no column 'none'")});
   expect_error([&] { (void)open_dataset(url("a.parquet?lable=fine")); }, {"found 'lable'"});
   expect_error([&] { (void)open_dataset(url("?label=")); },
-               {url("?label=: expected ?label=COLUMN")});
+               {url("?label=: expected ?label=NAME")});
 }
 
 TEST_F(UnitRemote, a_range_that_comes_as_200_is_taken_when_it_has_its_length) {

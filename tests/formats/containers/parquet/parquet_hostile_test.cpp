@@ -86,7 +86,7 @@ TEST_F(HostileParquet, an_encrypted_column_is_refused_where_it_is_needed) {
 TEST_F(HostileParquet, a_wish_of_another_name_is_refused_by_that_name) {
   const fs::path file = write(make_parquet(rows(3)));
   expect_error([&] { open_dataset(file.string() + "?labl=label"); },
-               {"expected ?image=COLUMN, ?label=COLUMN", "'labl=label'"});
+               {"expected ?image=NAME, ?label=NAME", "'labl=label'"});
   const fs::path other = write(make_parquet(rows(3), {.label = "a&b", .more = "fine"}));
   EXPECT_EQ(samples_in(other.string() + "?label=a%26b"), expected(rows(3)));
 }

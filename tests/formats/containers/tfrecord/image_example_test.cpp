@@ -28,14 +28,18 @@ Buffer png_of(Shape shape) {
   return encoded;
 }
 
-// Reads an Example; `example` and `boxes` own what it views.
+// Reads an Example; `example` and `scratch` own what it views.
 struct Read {
-  explicit Read(Buffer bytes, const LabelRule& rule = {})
+  explicit Read(Buffer bytes, const LabelRule& rule = {}, const Wishes& wishes = {})
       : example(std::move(bytes)),
-        parsed(parse_image_example(example, boxes)),
-        sample(to_sample(parsed, rule)) {}
+        keys(choose_example_keys(example, wishes)),
+        parsed(parse_image_example(example, keys, scratch)),
+        sample(to_sample(parsed, keys)) {
+    sample.label = class_of(parsed, keys, rule);
+  }
   Buffer example;
-  std::vector<Box> boxes;
+  ExampleKeys keys;
+  Scratch scratch;
   ImageExample parsed;
   Sample sample;
 };
@@ -105,7 +109,7 @@ TEST_F(UnitImageExample, imagenet_s_keys_are_those_of_build_imagenet_data_in_the
   EXPECT_EQ(read.sample.label, 1);
   EXPECT_EQ(read.sample.name, "n01443537_\xff.JPEG");
   EXPECT_EQ(read.sample.shape, (Shape{5, 7, 3}));
-  EXPECT_EQ(read.boxes, (std::vector<Box>(std::begin(boxes), std::end(boxes))));
+  EXPECT_EQ(read.scratch.boxes, (std::vector<Box>(std::begin(boxes), std::end(boxes))));
 }
 
 TEST_F(UnitImageExample, other_classes_are_written_as_slim_writes_them) {
@@ -126,7 +130,7 @@ TEST_F(UnitImageExample, other_classes_are_written_as_slim_writes_them) {
   EXPECT_EQ(read.sample.label, 0);
   EXPECT_EQ(read.parsed.format, "png");
   EXPECT_EQ(read.sample.name, "");
-  EXPECT_TRUE(read.boxes.empty());
+  EXPECT_TRUE(read.scratch.boxes.empty());
 }
 
 TEST_F(UnitImageExample, names_and_boxes_are_kept_beside_slim_s_keys) {
@@ -140,7 +144,7 @@ TEST_F(UnitImageExample, names_and_boxes_are_kept_beside_slim_s_keys) {
   const Read read(joined(writer.write(sample)));
   EXPECT_EQ(read.sample.label, 300);
   EXPECT_EQ(read.sample.name, sample.name);
-  EXPECT_EQ(read.boxes, std::vector<Box>{box});
+  EXPECT_EQ(read.scratch.boxes, std::vector<Box>{box});
 }
 
 TEST_F(UnitImageExample, only_wnids_make_imagenet) {
@@ -191,16 +195,81 @@ TEST_F(UnitImageExample, a_wnid_is_the_synset_the_class_or_in_the_name) {
 
 TEST_F(HostileImageExample, labels_that_are_no_classes_are_refused) {
   const Buffer png = png_of({2, 2, 1});
-  expect_refused("image/encoded", png, {"no label", "image/class/label"});
+  expect_refused("image/encoded", png, {"no key of labels", "?label=KEY", "image/encoded (bytes)"});
   writer_.clear();
   writer_.add_int("label", std::int64_t{1} << 40);
   expect_refused("image", png, {"1099511627776", "is not a class number"});
   writer_.clear();
-  writer_.add_floats("label", std::vector<float>{1.0F});
-  expect_refused("image", png, {"'label' holds floats", "whole numbers"});
+  writer_.add_floats("label", std::vector<float>{1.5F});
+  expect_refused("image", png, {"the label 1.5", "is not a class number"});
   writer_.clear();
-  writer_.add_ints("label", std::vector<std::int64_t>{1, 2});
-  expect_refused("image", png, {"'label' holds several"});
+  writer_.add_bytes("label", as_bytes("a cat"));
+  expect_refused("image", png, {"the label 'a cat' is not a class number"});
+}
+
+TEST_F(UnitImageExample, labels_are_numbers_in_any_form) {
+  const Buffer png = png_of({2, 2, 1});
+  writer_.add_floats("label", std::vector<float>{3.0F});
+  EXPECT_EQ(Read(finish("image", png)).sample.label, 3);
+  writer_.clear();
+  writer_.add_bytes("label", as_bytes("3\n"));
+  EXPECT_EQ(Read(finish("image", png)).sample.label, 3);
+  writer_.clear();
+  writer_.add_ints("label", std::vector<std::int64_t>{4, 2});
+  const Read several(finish("image", png));
+  EXPECT_EQ(several.sample.label, 4);
+  EXPECT_EQ(several.scratch.labels, (std::vector<float>{4, 2}));
+}
+
+TEST_F(UnitImageExample, the_first_object_has_the_class) {
+  const Buffer png = png_of({2, 2, 1});
+  writer_.add_ints("image/object/class/label", std::vector<std::int64_t>{5, 7, 5});
+  writer_.add_int("image/height", 2);
+  writer_.add_bytes("image/object/class/text", as_bytes("cat"));
+  const Read objects(finish("image/encoded", png));
+  EXPECT_EQ(objects.keys.label, "image/object/class/label");
+  EXPECT_EQ(objects.sample.label, 5);
+  EXPECT_TRUE(objects.scratch.labels.empty());
+  writer_.clear();
+  writer_.add_ints("image/object/class/label", {});
+  expect_refused("image/encoded", png, {"no label", "no object"});
+}
+
+TEST_F(UnitImageExample, other_keys_are_found_or_named) {
+  const Buffer png = png_of({2, 2, 1});
+  writer_.add_int("class", 3);  // Kaggle's flowers
+  writer_.add_bytes("id", as_bytes("0a1b"));
+  EXPECT_EQ(Read(finish("image", png)).sample.label, 3);
+  const auto two = [&] {
+    writer_.clear();
+    writer_.add_int("height", 2);
+    writer_.add_int("coarse", 3);
+    writer_.add_int("fine", 4);
+    writer_.add_bytes("thumb", png);
+    return finish("photo", png);
+  };
+  expect_error([&] { Read read(two()); },
+               {"several keys of images (bytes)", "?image=KEY names it", "photo (bytes)"});
+  expect_error(
+      [&] { Read read(two(), {}, {.image = "photo", .label = "", .shape = {}, .bgr = {}}); },
+      {"several keys of labels", "?label=KEY names it", "coarse (whole numbers)"});
+  expect_error(
+      [&] { Read read(two(), {}, {.image = "photo", .label = "x", .shape = {}, .bgr = {}}); },
+      {"no key 'x' of labels"});
+  const Wishes wishes{.image = "photo", .label = "fine", .shape = {}, .bgr = {}};
+  EXPECT_EQ(Read(two(), {}, wishes).sample.label, 4);
+}
+
+TEST_F(UnitImageExample, a_wished_shape_is_that_of_raw_pixels) {
+  const Image image = make_image({2, 5, 3}, 9);
+  const Wishes wishes{.image = "x", .label = "y", .shape = Shape{2, 5, 3}, .bgr = {}};
+  writer_.add_int("y", 4);
+  const Read read(finish("x", image.pixels), {}, wishes);
+  EXPECT_EQ(testing::decode_sample(read.sample).pixels, image.pixels);
+  writer_.clear();
+  writer_.add_int("y", 4);
+  expect_error([&] { Read other(finish("x", Buffer(29)), {}, wishes); },
+               {"'x' has 29 bytes, which are not 2x5x3 pixels"});
 }
 
 TEST_F(UnitImageExample, raw_pixels_with_a_stated_size_are_interleaved) {
@@ -266,19 +335,16 @@ TEST_F(HostileImageExample, raw_pixels_of_no_certain_shape_are_refused) {
 }
 
 TEST_F(HostileImageExample, examples_without_an_image_tell_their_keys) {
-  std::vector<Box> boxes;
   writer_.add_floats("f1", std::vector<float>{1.0F});
-  expect_error([&] { parse_image_example(finish("y", {}), boxes); },
-               {"no tf.Example with an image", "f1, y"});
-  expect_error([&] { parse_image_example({}, boxes); }, {"holds no features"});
+  expect_refused("y", {}, {"no key that is surely one of images", "f1 (floats), y (bytes)"});
+  expect_error([] { choose_example_keys({}, {}); }, {"no tf.Example", "holds no features"});
   writer_.clear();
-  for (int i = 0; i < 20; ++i) writer_.add_int(join("k", i), i);
-  expect_error([&] { parse_image_example(finish("z", {}), boxes); }, {"k0, k1", "k7, …"});
-  writer_.clear();
+  writer_.add_int("label", 1);
   expect_refused("image/encoded", {}, {"'image/encoded' is empty"});
   writer_.clear();
+  writer_.add_int("label", 1);
   writer_.add_floats("image", std::vector<float>(784));
-  expect_refused("z", {}, {"'image' holds floats, expected bytes"});
+  expect_refused("z", {}, {"a key 'image', but not of images", "image (floats)"});
 }
 
 TEST_F(UnitImageExample, boxes_are_put_in_order_and_clamped_and_those_that_are_none_counted) {
@@ -293,7 +359,7 @@ TEST_F(UnitImageExample, boxes_are_put_in_order_and_clamped_and_those_that_are_n
     writer_.add_floats("image/object/bbox/ymax", sides[3]);
     const Read read(finish("image", png));
     EXPECT_EQ(read.sample.label, 4);
-    EXPECT_EQ(read.boxes, boxes);
+    EXPECT_EQ(read.scratch.boxes, boxes);
     EXPECT_EQ(read.sample.boxes_left_out, left_out);
   };
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();

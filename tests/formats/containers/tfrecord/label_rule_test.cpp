@@ -30,15 +30,13 @@ class UnitLabelRule : public ::testing::Test {
  protected:
   UnitLabelRule() { png_codec.encode(make_image({2, 2, 1}, 1), image_); }
 
-  /// Writes a file of these records, with the wnid as the synset or in the name of the image.
-  fs::path write(const std::vector<Labelled>& records, bool synsets = true) const {
+  /// Writes a file of records, to which `add` adds keys.
+  template <class Record, class Add>
+  fs::path write_each(const std::vector<Record>& records, const Add& add) const {
     OutputFile file(temporary_ / "train-00000-of-00001");
-    for (const Labelled& record : records) {
+    for (const Record& record : records) {
       ExampleWriter writer;
-      writer.add_int("image/class/label", record.label);
-      const std::string name = record.wnid + "_1.JPEG";
-      writer.add_bytes(synsets ? "image/class/synset" : "image/filename",
-                       as_bytes(synsets ? record.wnid : name));
+      add(writer, record);
       const std::array<Bytes, 3> parts = writer.finish("image/encoded", image_);
       const TfFrame frame = frame_tf_record(parts);
       file.write(frame.head);
@@ -47,6 +45,15 @@ class UnitLabelRule : public ::testing::Test {
     }
     file.close();
     return file.path();
+  }
+  /// With the wnid as the synset or in the name of the image.
+  fs::path write(const std::vector<Labelled>& records, bool synsets = true) const {
+    return write_each(records, [&](ExampleWriter& writer, const Labelled& record) {
+      writer.add_int("image/class/label", record.label);
+      const std::string name = record.wnid + "_1.JPEG";
+      writer.add_bytes(synsets ? "image/class/synset" : "image/filename",
+                       as_bytes(synsets ? record.wnid : name));
+    });
   }
 
   struct Opened {
@@ -163,6 +170,56 @@ TEST_F(UnitLabelRule, what_feedrate_wrote_counts_from_one_whatever_the_table_say
   sidecar.class_names.names = {imagenet_wnids()[1], imagenet_wnids()[2]};
   write_sidecar(file.parent_path(), sidecar);
   EXPECT_EQ(open(file.parent_path()).labels, (Labels{0, 1}));
+}
+
+TEST_F(UnitLabelRule, labels_of_text_are_numbered_in_the_order_of_their_names) {
+  const std::vector<std::string> texts = {"dog", "cat", "dog", "10", "cat"};
+  const fs::path file = write_each(texts, [](ExampleWriter& writer, const std::string& text) {
+    writer.add_bytes("class", as_bytes(text));
+  });
+  const Opened opened = open(file);
+  EXPECT_EQ(opened.labels, (Labels{2, 1, 2, 0, 1}));
+  EXPECT_EQ(opened.notes, std::vector<std::string>{
+                              "labels are text: 3 classes, numbered in the order of their names"});
+  const auto dataset = open_dataset(file);
+  EXPECT_EQ(dataset->info().class_names.names, (std::vector<std::string>{"10", "cat", "dog"}));
+  EXPECT_EQ(dataset->info().classes, 3U);
+}
+
+TEST_F(UnitLabelRule, a_path_names_the_label) {
+  const std::vector<int> labels = {3, 4};
+  const fs::path file = write_each(labels, [](ExampleWriter& writer, int label) {
+    writer.add_int("label", 0);
+    writer.add_int("fine", label);
+  });
+  EXPECT_EQ(open(file).labels, (Labels{0, 0}));
+  EXPECT_EQ(open(file.string() + "?label=fine").labels, (Labels{3, 4}));
+  EXPECT_EQ(open(file.parent_path().string() + "?label=fine&image=image/encoded").labels,
+            (Labels{3, 4}));
+  expect_error(
+      [&] { open(file.string() + "?label=coarse"); },
+      {"sample 0 (record 0, byte 0)", "no key 'coarse' of labels", "fine (whole numbers)"});
+}
+
+TEST_F(UnitLabelRule, names_of_tfds_stand_beside_the_records) {
+  const std::vector<int> labels = {1, 0};
+  const fs::path file =
+      write_each(labels, [](ExampleWriter& writer, int label) { writer.add_int("label", label); });
+  write_text(file.parent_path() / "label.labels.txt", "cat\ndog\n");
+  EXPECT_EQ(open_dataset(file)->info().class_names.names, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(open_dataset(file)->info().classes, 2U);
+}
+
+TEST_F(UnitLabelRule, the_first_object_has_the_class) {
+  const std::vector<std::vector<std::int64_t>> objects = {{3, 1}, {2}};
+  const Opened opened =
+      open(write_each(objects, [](ExampleWriter& writer, const std::vector<std::int64_t>& classes) {
+        writer.add_ints("image/object/class/label", classes);
+      }));
+  EXPECT_EQ(opened.labels, (Labels{3, 2}));
+  EXPECT_EQ(opened.notes,
+            std::vector<std::string>{"the label of an image is that of its first object "
+                                     "('image/object/class/label')"});
 }
 
 }  // namespace

@@ -105,9 +105,9 @@ TEST_F(InteropTfrecord, records_that_hold_no_images_are_refused_with_the_reason)
   const auto refused = [&](const char* name, std::initializer_list<std::string_view> parts) {
     expect_error([&] { open_dataset(vectors_ / "minimal" / name); }, parts);
   };
-  refused("azmikamis-train.tfrecords", {"sample 0 (record 0, byte 0)", "keys f1, y"});
+  refused("azmikamis-train.tfrecords", {"sample 0 (record 0, byte 0)", "images (bytes)", "f1 ("});
   refused("pytorch-data-example.tfrecord",
-          {"no tf.Example with an image", "x_int, x_float, x_byte"});
+          {"images (bytes)", "x_byte (bytes)", "x_int (whole numbers)"});
   refused("pytorch-data-sequence_example.tfrecord", {"sample 0", "SequenceExample"});
   refused("grain-raw-bytes.tfrecord", {"sample 0", "no tf.Example"});
 }

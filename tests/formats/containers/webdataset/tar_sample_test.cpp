@@ -54,8 +54,8 @@ TEST(UnitTarSample, names_between_two_underlines_are_metadata) {
   }
 }
 
-TarSample taken(std::initializer_list<std::string_view> extensions) {
-  TarSample sample;
+TarSample taken(std::initializer_list<std::string_view> extensions, const SampleKeys& keys = {}) {
+  TarSample sample{&keys};
   std::uint64_t offset = 0;
   for (const std::string_view extension : extensions) {
     SampleMember member;
@@ -73,6 +73,23 @@ TEST(UnitTarSample, the_likeliest_image_wins_wherever_it_stands) {
   EXPECT_EQ(taken({"webp", "cls", "png"}).image->offset, 3U);
   EXPECT_EQ(taken({"seg.png", "webp"}).image_name, "key.webp");
   EXPECT_FALSE(taken({"seg.png", "txt"}).image.has_value());
+}
+
+TEST(UnitTarSample, an_image_and_a_label_that_are_named_are_taken) {
+  EXPECT_EQ(taken({"left.jpg", "right.jpg", "jpg"}, {.image = "right.jpg"}).image_name,
+            "key.right.jpg");
+  EXPECT_EQ(taken({"in.png", "in.jpg", "jpg"}, {.image = "in"}).image_name, "key.in.jpg");
+  EXPECT_FALSE(taken({"inner.png", "jpg"}, {.image = "in"}).image.has_value());
+  EXPECT_EQ(taken({"cls", "class"}, {.label = "class"}).label->offset, 2U);
+}
+
+TEST(UnitTarSample, what_operating_systems_leave_behind_is_no_sample) {
+  for (const std::string_view name : {"d/._0.jpg", "._0.jpg", "d/.DS_Store", "Thumbs.db",
+                                      "a/desktop.ini", "__MACOSX/d/0.jpg", "x/__MACOSX/0.jpg"}) {
+    EXPECT_EQ(split(name), "nothing") << name;
+  }
+  EXPECT_EQ(split("d/.jpg"), "d/|jpg");
+  EXPECT_EQ(split("x__MACOSX/0.jpg"), "x__MACOSX/0|jpg");
 }
 
 TEST(UnitTarSample, an_extension_twice_is_an_error) {
@@ -186,7 +203,7 @@ TEST(UnitSampleJson, what_is_written_is_what_is_read) {
   sample.boxes = boxes;
   sample.labels = labels;
   Scratch scratch;
-  const SampleJson read = read_sample_json(as_bytes(written(sample)), scratch);
+  const SampleJson read = read_sample_json(as_bytes(written(sample)), "label", scratch);
   EXPECT_EQ(read.label, std::nullopt);
   EXPECT_EQ(read.boxes_left_out, 0U);
   EXPECT_EQ(scratch.name, sample.name);
@@ -200,12 +217,20 @@ TEST(UnitSampleJson, what_is_written_is_what_is_read) {
 TEST(UnitSampleJson, keys_of_other_tools_are_passed_over) {
   Scratch scratch;
   const auto label = [&](std::string_view json) {
-    return read_sample_json(as_bytes(json), scratch).label;
+    return read_sample_json(as_bytes(json), "label", scratch).label;
   };
   EXPECT_EQ(
       label(R"({"label": 7, "caption": {"label": 8, "filename": "inner"}, "x": [[1, null]]})"), 7);
   EXPECT_EQ(scratch.name, "");
   EXPECT_EQ(label(R"({"label": "cat", "filename": 7})"), std::nullopt);
+  EXPECT_EQ(label(R"({"label": "3"})"), 3);
+  EXPECT_EQ(label(R"({"label": 3.0})"), 3);
+  expect_error([&] { label(R"({"label": 2.5})"); }, {"the label '2.5' is not a class number"});
+  expect_error([&] { label(R"({"label": 1e300})"); }, {"the label '1e300' is not a class number"});
+  const SampleJson other =
+      read_sample_json(as_bytes(R"({"label": 1, "fine": "a cat"})"), "fine", scratch);
+  EXPECT_EQ(other.label, std::nullopt);
+  EXPECT_EQ(other.label_text, "a cat");
 }
 
 TEST(UnitSampleJson, boxes_are_put_in_order_and_clamped_and_those_that_are_none_counted) {
@@ -234,8 +259,8 @@ TEST(UnitSampleJson, boxes_are_put_in_order_and_clamped_and_those_that_are_none_
   };
   Scratch scratch;
   for (const Case& one : cases) {
-    const SampleJson read =
-        read_sample_json(as_bytes(join(R"({"boxes": )", one.json, R"(, "label": 3})")), scratch);
+    const SampleJson read = read_sample_json(
+        as_bytes(join(R"({"boxes": )", one.json, R"(, "label": 3})")), "label", scratch);
     EXPECT_EQ(read.label, 3) << one.json;
     EXPECT_EQ(scratch.boxes, one.boxes) << one.json;
     EXPECT_EQ(read.boxes_left_out, one.left_out) << one.json;
@@ -246,13 +271,14 @@ TEST(HostileSampleJson, damage_is_an_error_with_its_byte) {
   Scratch scratch;
   for (const std::string_view json :
        {"", "{", R"({"label": )", R"({"a": 1} x)", "\xff", R"({"a": "\xff"})"}) {
-    expect_error([&] { read_sample_json(as_bytes(json), scratch); }, {"damaged at its byte"});
+    expect_error([&] { read_sample_json(as_bytes(json), "label", scratch); },
+                 {"damaged at its byte"});
   }
   for (const std::string_view json : {"7", "[1]", "null"}) {
-    expect_error([&] { read_sample_json(as_bytes(json), scratch); }, {"no object"});
+    expect_error([&] { read_sample_json(as_bytes(json), "label", scratch); }, {"no object"});
   }
   const std::string deep(100'000, '[');
-  expect_error([&] { read_sample_json(as_bytes(deep), scratch); }, {"damaged"});
+  expect_error([&] { read_sample_json(as_bytes(deep), "label", scratch); }, {"damaged"});
 }
 
 }  // namespace

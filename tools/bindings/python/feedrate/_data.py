@@ -329,7 +329,8 @@ class Dataset:
 def open(path: str | bytes | os.PathLike[str], **settings: Unpack[RemoteKeywords]) -> Dataset:
     """Opens a dataset in any format that Feedrate reads: a directory, a file of another tool, several by a
     pattern ("train-{000000..000146}.tar"), or a URL (http, https, s3) of these in recordio, tfrecord,
-    webdataset, parquet or mds. "train.parquet?label=fine_label" names a column.
+    webdataset, parquet or mds. "train.parquet?label=fine_label" names a column,
+    a key of TFRecords or a member of tars.
 
     Raises FileNotFoundError where there is nothing, and DataError where there is no dataset or one
     that is damaged. The settings are those of URLs:

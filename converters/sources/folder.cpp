@@ -6,6 +6,7 @@
 #include "formats/base/error.h"
 #include "formats/container.h"
 #include "formats/containers/folder/digest_list.h"
+#include "formats/containers/wishes.h"
 #include "formats/sidecar.h"
 
 namespace feedrate::converters {
@@ -41,8 +42,10 @@ class FolderSource final : public StoredSource {
   std::vector<fs::path> files(std::span<const fs::path> inputs,
                               std::string_view split) const override {
     const FolderInput input = input_of(inputs);
-    return is_dataset(input) ? StoredSource::files(inputs, split)
-                             : std::vector(inputs.begin(), inputs.end());
+    if (is_dataset(input)) return StoredSource::files(inputs, split);
+    std::vector<fs::path> files{input.images};
+    if (!input.labels.empty()) files.push_back(without_wishes(input.labels));
+    return files;
   }
   std::vector<Sidecar::Input> inputs(std::span<const fs::path> paths,
                                      std::string_view split) const override {
@@ -51,13 +54,14 @@ class FolderSource final : public StoredSource {
     if (!fs::is_directory(input.images)) return Source::inputs(paths, split);
     std::vector<Sidecar::Input> listed{directory_as_input(folder_split_directory(input, split))};
     if (input.labels.empty()) return listed;
-    for (Sidecar::Input& one : Source::inputs(paths.subspan(1), split)) listed.push_back(one);
+    const fs::path list[] = {without_wishes(input.labels)};
+    for (Sidecar::Input& one : Source::inputs(list, split)) listed.push_back(one);
     return listed;
   }
 
  private:
   static FolderInput input_of(std::span<const fs::path> inputs) {
-    const bool listed = inputs.size() == 2 && fs::is_regular_file(inputs[1]);
+    const bool listed = inputs.size() == 2 && fs::is_regular_file(without_wishes(inputs[1]));
     if ((inputs.size() == 1 || listed) && fs::exists(inputs[0])) {
       return {inputs[0], listed ? inputs[1] : fs::path()};
     }

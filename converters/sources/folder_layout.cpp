@@ -236,7 +236,9 @@ bool FolderLayout::take_from_list(std::string_view name, const Listed& listed,
     const std::size_t row = list.find(paths_[i]);
     const bool here = split == name;
     if (row == list.rows().size()) {
-      if (here) unlisted.add(paths_[i]);
+      if (!here) continue;
+      unlisted.add(paths_[i]);
+      found.labels[i] = FolderSplit::unlisted;
       continue;
     }
     if (image_of[row] != paths_.size()) {
@@ -255,16 +257,24 @@ bool FolderLayout::take_from_list(std::string_view name, const Listed& listed,
   }
   Missing absent;
   for (std::size_t row = 0; row < image_of.size(); ++row) {
-    if (image_of[row] == paths_.size()) absent.add(list.rows()[row].name);
+    if (image_of[row] != paths_.size()) continue;
+    absent.add(list.rows()[row].name);
+    found.absent.push_back(list.rows()[row].name);
   }
   if (absent.count > 0) {
-    fail(list.file(), "names what ", where_,
-         " does not hold: ", counted_names(absent.names, absent.count));
+    found.absent_problem = join(list.file(), ": names what ", where_,
+                                " does not hold: ", counted_names(absent.names, absent.count));
   }
-  if (found.images == 0) return false;
+  if (absent.count == image_of.size()) throw Error(found.absent_problem);
+  if (found.images == 0) {
+    found.labels.assign(paths_.size(), FolderSplit::elsewhere);
+    found.absent.clear();
+    return false;
+  }
   if (unlisted.count > 0) {
-    fail(list.file(), "does not name what ", where_,
-         " holds: ", counted_names(unlisted.names, unlisted.count));
+    found.unlisted_problem = join(list.file(), ": does not name what ", where_,
+                                  " holds: ", counted_names(unlisted.names, unlisted.count));
+    found.images += unlisted.count;
   }
   found.classes = listed.names_classes ? static_cast<std::uint32_t>(found.class_names.size())
                                        : classes_of_numbers(listed);

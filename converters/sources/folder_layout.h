@@ -21,12 +21,16 @@ namespace feedrate::converters {
 /// The images of one split, in the order of the paths.
 struct FolderSplit {
   static constexpr std::int32_t elsewhere = -1;  // the label of an image of another split
+  static constexpr std::int32_t unlisted =
+      -2;  // of an image that the list does not name: a bad sample
 
   std::vector<std::int32_t> labels;  // one for each path
   std::uint64_t images = 0;
   std::uint32_t classes = 0;
-  std::vector<std::string> class_names;  // sorted; none if a list has numbers
-  std::size_t front = 0;                 // bytes of a path in front of the sample's name
+  std::vector<std::string> class_names;          // sorted; none if a list has numbers
+  std::size_t front = 0;                         // bytes of a path in front of the sample's name
+  std::vector<std::string> absent;               // names in the list without an image: bad samples
+  std::string unlisted_problem, absent_problem;  // which these are, of all
 };
 
 class FolderLayout {
@@ -43,8 +47,8 @@ class FolderLayout {
   const std::string& first_beside() const { return first_beside_; }
   /// The numbers of classes are the same for all splits. Throws Error for an image without a class;
   /// for a class that "train" does not have, of a directory or of a list that does not name train; for images
-  /// that `list` (may be null) does not name, and for names in it without an image: how many, and
-  /// the first five.
+  /// where `list` (may be null) names images of which none is here. Images that it does not name, and names in it
+  /// without an image, are bad samples.
   FolderSplit split(std::string_view name, const LabelList* list) const;
 
   const std::vector<std::string>& paths() const { return paths_; }

@@ -63,9 +63,9 @@ class FolderStream : public SampleStream {
  protected:
   FolderStream(const FolderInput& input, const Listing& listing, std::string_view split) {
     std::optional<LabelList> list;
-    if (!input.labels.empty()) list.emplace(input.labels);
+    if (!input.labels.empty()) list.emplace(input.labels).fit(listing.layout.paths());
     split_ = listing.layout.split(split, list ? &*list : nullptr);
-    info_.size = split_.images;
+    info_.size = split_.absent.size() + split_.images;
     info_.classes = split_.classes;
     info_.class_names.names = split_.class_names;
     if (listing.passed_over > 0) {
@@ -80,11 +80,22 @@ class FolderStream : public SampleStream {
     note_empty_classes();
   }
 
+  // Names without an image come first.
+  Sample absent_sample(std::size_t index) {
+    problem_ = split_.absent_problem;
+    Sample sample;
+    sample.name = split_.absent[index];
+    return sample;
+  }
+
   Sample sample_of(Bytes image, std::size_t place, std::string_view path) {
-    problem_ = image.empty() ? empty_image : "";
+    const bool unlisted = split_.labels[place] == FolderSplit::unlisted;
+    problem_ = unlisted        ? std::string_view(split_.unlisted_problem)
+               : image.empty() ? empty_image
+                               : "";
     Sample sample;
     sample.bytes = image;
-    sample.label = split_.labels[place];
+    sample.label = unlisted ? 0 : split_.labels[place];
     sample.name = path.substr(split_.front);
     return sample;
   }
@@ -117,6 +128,10 @@ class ArchiveStream final : public FolderStream {
         images_(open_folder_images(archive_)) {}
 
   bool next(Sample& sample) override {
+    if (next_absent_ < split_.absent.size()) {
+      sample = absent_sample(next_absent_++);
+      return true;
+    }
     do {
       if (!images_->next()) {
         if (at_ != split_.labels.size()) changed();
@@ -140,6 +155,7 @@ class ArchiveStream final : public FolderStream {
   fs::path archive_;
   std::unique_ptr<FolderImages> images_;
   std::size_t at_ = 0;  // of the next path
+  std::size_t next_absent_ = 0;
 };
 
 // Sorted, and from any place on.
@@ -156,8 +172,13 @@ class DirectoryStream final : public FolderStream {
   void seek(std::uint64_t index) override { next_ = index; }
 
   bool next(Sample& sample) override {
-    if (next_ >= places_.size()) return false;
-    const std::size_t place = places_[next_++];
+    if (next_ < split_.absent.size()) {
+      sample = absent_sample(next_++);
+      return true;
+    }
+    const std::uint64_t at = next_++ - split_.absent.size();
+    if (at >= places_.size()) return false;
+    const std::size_t place = places_[at];
     const std::string& path = listing_->layout.paths()[place];
     try {
       sample = sample_of(read_folder_image(directory_ / path, storage_), place, path);

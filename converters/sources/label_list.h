@@ -6,10 +6,12 @@
 //   val_0.JPEG TAB n03444034 TAB 0 TAB 32 …      Tiny-ImageNet: the second field is the class
 //   name,label        name label                 label_table.h says which forms are read
 //
-// A label is a class's name, or, if all are, a number from 0.
+// A label is a class's name, or, if all are, a number from 0, which may be written as 1.0. A path to the list may name
+// columns: "list.csv?image=file&label=kind".
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,7 +28,7 @@ class LabelList {
 
   /// Throws Error naming the file for what is no table of labels (label_table.h), for a name that
   /// appears twice, and for numbers of which one counts no class.
-  explicit LabelList(const std::filesystem::path& file);
+  explicit LabelList(const std::filesystem::path& from);
   LabelList(const LabelList&) = delete;
   LabelList& operator=(const LabelList&) = delete;
 
@@ -37,11 +39,15 @@ class LabelList {
   /// The row of the image with that path, by as much of the path as the list has, with or without
   /// an extension; rows().size() if there is none.
   std::size_t find(std::string_view path) const;
+  /// Where the list has none of these paths: leaves out what stands in front of all its names, such as the folder itself
+  /// on another machine, as far as needed, and takes backslashes for slashes.
+  void fit(std::span<const std::string> paths);
 
  private:
   std::filesystem::path file_;
   std::vector<Row> rows_;
-  std::unordered_map<std::string_view, std::size_t> by_name_;  // views of rows_
+  std::unordered_map<std::string_view, std::size_t> by_name_;  // views of rows_ or fitted_
+  std::vector<std::string> fitted_;                            // the names with slashes
   bool numbered_ = true;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "formats/base/error.h"
@@ -92,6 +93,16 @@ Fields two_fields(std::string_view line) {
   return {std::string(name), std::string(line.substr(last + 1))};
 }
 
+Fields words_of(std::string_view line) {
+  Fields words;
+  for (std::string_view rest = trimmed(line); !rest.empty(); rest = trimmed(rest)) {
+    const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
+    words.emplace_back(word);
+    rest.remove_prefix(word.size());
+  }
+  return words;
+}
+
 // "n01751748 111 108 260 250", and further boxes
 bool is_class_with_boxes(std::string_view label) {
   std::size_t words = 0;
@@ -106,6 +117,8 @@ bool is_class_with_boxes(std::string_view label) {
 
 class TableReader {
  public:
+  explicit TableReader(const Wishes& wishes) : wishes_(wishes) {}
+
   std::vector<LabelledName> read(std::string_view text) {
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
       throw Error("is text in UTF-16; expected UTF-8, as 'iconv -f UTF-16 -t UTF-8' makes of it");
@@ -116,7 +129,7 @@ class TableReader {
       ++line_;
       try {
         expect_text(line);
-        if (!trimmed(line).empty() && !is_comment(line)) take(line);
+        if (!trimmed(line).empty() && !is_comment(line)) take(line, text);
       } catch (const Error& error) {
         throw Error(join("line ", line_, ": ", error.what()));
       }
@@ -144,25 +157,57 @@ class TableReader {
            !has_image_extension(line.substr(0, line.find_first_of(" \t,;")));
   }
 
-  void take(std::string_view line) {
-    if (first_ == 0) {
-      const bool tabs = line.find('\t') != std::string_view::npos;
-      separator_ = tabs                                       ? '\t'
-                   : line.find(',') != std::string_view::npos ? ','
-                   : line.find(';') != std::string_view::npos ? ';'
-                                                              : ' ';
+  Fields fields_of(std::string_view line) const {
+    switch (form_) {
+      case Form::separated:
+        return separated_fields(line, separator_);
+      case Form::words:
+        return words_of(line);
+      case Form::name_last: {
+        const Fields words = words_of(line);
+        return {std::string(trimmed(trimmed(line).substr(words.front().size()))), words.front()};
+      }
+      case Form::name_first:
+        break;
     }
-    Fields fields = separator_ == ' ' ? two_fields(line) : separated_fields(line, separator_);
+    return two_fields(line);
+  }
+
+  // By the first line.
+  void find_form(std::string_view line) {
+    for (const char separator : {'\t', ',', ';'}) {
+      if (line.find(separator) == std::string_view::npos) continue;
+      separator_ = separator;
+      form_ = Form::separated;
+      return;
+    }
+    const Fields words = words_of(line);
+    constexpr std::size_t least_numbers = 3;
+    const bool numbers = words.size() > least_numbers &&
+                         std::all_of(words.begin() + 1, words.end(), [](const std::string& word) {
+                           return parse_number<std::int64_t>(word).has_value();
+                         });
+    const Fields two = two_fields(line);
+    if (numbers || !wishes_.image.empty() || !wishes_.label.empty()) {
+      form_ = Form::words;
+    } else if (two.size() == 2 && has_image_extension(two[1]) && !has_image_extension(two[0])) {
+      form_ = Form::name_last;
+    }
+  }
+
+  void take(std::string_view line, std::string_view behind) {
+    if (first_ == 0) find_form(line);
+    Fields fields = fields_of(line);
     if (first_ == 0) {
       first_ = line_;
       count_ = fields.size();
-      header_ = is_header(fields);
-      if (header_) return take_header(fields);
+      find_columns(fields, behind);
+      if (header_) return;
     }
     if (fields.size() == count_ && count_ > std::max(name_, label_)) {
       LabelledName row{std::move(fields[name_]), std::string(trimmed(fields[label_]))};
       if (!row.name.empty() && !row.label.empty()) return add(std::move(row));
-    } else if (count_ > 1 && separator_ != ' ') {
+    } else if (count_ > 1 && form_ == Form::separated) {
       throw Error(join("expected ", count_, " fields, as line ", first_, " has, found ",
                        fields.size(), " in '", trimmed(line).substr(0, 80), "'"));
     }
@@ -176,22 +221,77 @@ class TableReader {
            (names_image(fields.front()) || std::ranges::any_of(fields, names_label));
   }
 
-  void take_header(const Fields& fields) {
+  // The column with an image's extension, if it is the only one; else their number.
+  static std::size_t only_image(const Fields& fields) {
+    const auto found = std::ranges::find_if(fields, has_image_extension);
+    if (std::ranges::count_if(fields, has_image_extension) != 1) return fields.size();
+    return static_cast<std::size_t>(found - fields.begin());
+  }
+
+  // The column that the path names; nothing where it names none.
+  std::optional<std::size_t> wished(const std::string& wish, const Fields& fields) {
+    if (wish.empty()) return std::nullopt;
+    const auto at = std::ranges::find(fields, wish);
+    if (at != fields.end()) {
+      header_ = true;
+      return static_cast<std::size_t>(at - fields.begin());
+    }
+    const auto number = parse_number<std::size_t>(wish);
+    if (number && *number >= 1 && *number <= fields.size()) return *number - 1;
+    throw Error(join("has no column '", wish, "'; it has ", listed(fields)));
+  }
+
+  void find_columns(const Fields& fields, std::string_view behind) {
+    const std::size_t none = fields.size();
+    header_ = is_header(fields);
+    const auto image = wished(wishes_.image, fields), label = wished(wishes_.label, fields);
+    // Titles that nobody knows stand in front of the names of images.
+    std::size_t below = none;
+    if (!header_ && only_image(fields) == none && !behind.empty() && none > 1) {
+      const Fields next = fields_of(take_line(behind));
+      below = next.size() == none ? only_image(next) : none;
+      header_ = below != none;
+    }
+    if (header_) return take_header(fields, below, image, label);
+    const std::size_t named = only_image(fields);
+    name_ = image.value_or(none == 2 && named != none ? named : 0);
+    label_ = label.value_or(name_ == 0 ? 1 : 0);
+    if (!image && !label && none > 2 && named != none && named != 0) {
+      throw Error(join("the names of images are in column ", named + 1, " of ", none,
+                       "; behind the path of the list, ?image=", named + 1,
+                       "&label=N names the columns"));
+    }
+  }
+
+  void take_header(const Fields& fields, std::size_t below, std::optional<std::size_t> image,
+                   std::optional<std::size_t> label) {
     const auto by_rank = [](const std::string& field) { return rank(field, name_titles); };
-    name_ =
-        static_cast<std::size_t>(std::ranges::min_element(fields, {}, by_rank) - fields.begin());
+    name_ = image ? *image
+            : below != fields.size()
+                ? below
+                : static_cast<std::size_t>(std::ranges::min_element(fields, {}, by_rank) -
+                                           fields.begin());
+    if (label) {
+      label_ = *label;
+      if (label_ == name_ && !image) name_ = label_ == 0 ? 1 : 0;
+    } else {
+      find_label(fields);
+    }
+    has_boxes_ = title(fields[label_]) == boxes_title;
+  }
+
+  void find_label(const Fields& fields) {
     Fields labels;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i == name_ || (fields.size() > 2 && !names_label(fields[i]))) continue;
       label_ = i;
       labels.push_back(fields[i]);
     }
-    if (labels.size() != 1) {
-      throw Error(join("expected a header with one column of labels beside '", fields[name_],
-                       "', found ", labels.size(), labels.empty() ? "" : ": ", listed(labels),
-                       "; keep the columns of names and labels alone"));
-    }
-    has_boxes_ = title(fields[label_]) == boxes_title;
+    if (labels.size() == 1) return;
+    throw Error(join("expected a header with one column of labels beside '", fields[name_],
+                     "', found ", labels.size(), labels.empty() ? "" : ": ", listed(labels),
+                     "; behind the path of the list, ?label=COLUMN names it. It has ",
+                     listed(fields)));
   }
 
   static std::string listed(const Fields& fields) {
@@ -205,7 +305,16 @@ class TableReader {
     rows_.push_back(std::move(row));
   }
 
+  enum class Form : std::uint8_t {
+    separated,   // by separator_
+    words,       // by blanks
+    name_first,  // by the last blank
+    name_last,   // by the first
+  };
+
+  const Wishes& wishes_;
   std::vector<LabelledName> rows_;
+  Form form_ = Form::name_first;
   std::size_t line_ = 0;
   std::size_t first_ = 0;  // the line that decides; 0: not yet read
   std::size_t count_ = 0;  // fields of each line
@@ -217,11 +326,12 @@ class TableReader {
 
 }  // namespace
 
-std::vector<LabelledName> read_label_table(const std::filesystem::path& file) {
+std::vector<LabelledName> read_label_table(const std::filesystem::path& file,
+                                           const Wishes& wishes) {
   Buffer content;
   read_file(file, content);
   try {
-    return TableReader().read(as_text(content));
+    return TableReader(wishes).read(as_text(content));
   } catch (const Error& error) {
     fail(file, error.what());
   }

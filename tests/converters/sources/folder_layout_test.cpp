@@ -172,12 +172,26 @@ TEST_F(UnitFolderLayout, images_without_a_label_are_counted_and_the_first_five_n
         read({"1.png", "2.png"}, "train");
       },
       {"in no directory of a class", "--labels", "2 images", "1.png, 2.png"});
-  expect_error([&] { read(paths, "val", &list("val/images/1.png 3\n")); },
-               {"list.txt", "does not name", "5 images", "2.png"});
+  const FolderSplit split =
+      FolderLayout("set.tar", paths).split("val", &list("val/images/1.png 0\n"));
+  EXPECT_EQ(split.labels, (std::vector<std::int32_t>{-1, 0, -2, -2, -2, -2, -2}));
+  EXPECT_EQ(split.images, 6U);
+  EXPECT_NE(
+      split.unlisted_problem.find(
+          "list.txt: does not name what set.tar holds: 5 images, the first: val/images/2.png"),
+      std::string::npos)
+      << split.unlisted_problem;
 }
 
 TEST_F(UnitFolderLayout, names_without_an_image_are_counted) {
-  expect_error([&] { read({"a/1.png"}, "train", &list("1.png 0\n7.png 0\n8.png 0\n")); },
+  const FolderSplit split =
+      FolderLayout("set.tar", {"a/1.png"}).split("train", &list("1.png 0\n7.png 0\n8.png 0\n"));
+  EXPECT_EQ(split.absent, (std::vector<std::string>{"7.png", "8.png"}));
+  EXPECT_NE(split.absent_problem.find(
+                "list.txt: names what set.tar does not hold: 2 images, the first: 7.png, 8.png"),
+            std::string::npos)
+      << split.absent_problem;
+  expect_error([&] { read({"a/1.png"}, "train", &list("7.png 0\n8.png 0\n")); },
                {"list.txt", "does not hold", "2 images", "7.png, 8.png"});
   expect_error(
       [&] {

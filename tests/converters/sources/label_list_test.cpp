@@ -14,7 +14,8 @@ using testing::expect_error;
 class UnitLabelList : public ::testing::Test {
  protected:
   std::string labels(const std::string& text, const std::vector<std::string>& paths) const {
-    const LabelList list(testing::write(directory_ / "list.txt", text));
+    LabelList list(testing::write(directory_ / "list.txt", text));
+    list.fit(paths);
     std::string found;
     for (const std::string& path : paths) {
       const std::size_t row = list.find(path);
@@ -52,6 +53,37 @@ TEST_F(UnitLabelList, a_name_and_a_number_are_separated_by_a_blank_or_a_comma) {
   EXPECT_EQ(labels("my cat.jpg 3\n\n", {"my cat.jpg", "my cat.png"}), "3 - numbers");
 }
 
+TEST_F(UnitLabelList, directories_in_front_of_all_names_may_be_missing_in_the_folder) {
+  EXPECT_EQ(labels("im/a.jpg 3\nim/b.jpg 4\n", {"a.jpg", "x/b.jpg"}), "3 4 numbers");
+  EXPECT_EQ(
+      labels("/home/me/im/x/a.jpg 3\n/home/me/im/y/a.jpg 4\n", {"x/a.jpg", "y/a.jpg", "a.jpg"}),
+      "3 4 - numbers");
+  EXPECT_EQ(labels("im/a.jpg 3\n", {"a.jpg"}), "3 numbers");
+  EXPECT_EQ(labels("C:\\data\\im\\a.jpg 3\nC:\\data\\im\\b.jpg 4\n", {"im/a.jpg", "im/b.jpg"}),
+            "3 4 numbers");
+  EXPECT_EQ(labels("x\\a.jpg 3\ny\\a.jpg 4\n", {"x/a.jpg", "y/a.jpg", "a.jpg"}), "3 4 - numbers");
+  EXPECT_EQ(labels("a 3\nab 4\n", {"x.jpg"}), "- numbers");
+  // The whole name comes first: another image may have the end of it.
+  EXPECT_EQ(labels("val/1.png 3\n", {"train/1.png", "val/1.png"}), "- 3 numbers");
+}
+
+TEST_F(UnitLabelList, whole_numbers_may_be_written_as_fractions) {
+  EXPECT_EQ(labels("a.jpg,1.0\nb.jpg,0.0\nc.jpg,2\n", {"a.jpg", "b.jpg", "c.jpg"}),
+            "1 0 2 numbers");
+  expect_error([&] { labels("a.jpg,1.0\nb.jpg,0.5\n", {}); },
+               {"list.txt", "gives b.jpg the label 0.5", "whole numbers"});
+  EXPECT_EQ(labels("a.jpg,1.0\nb.jpg,cat\n", {"a.jpg"}), "1.0 names");
+}
+
+TEST_F(UnitLabelList, a_path_names_its_columns) {
+  testing::write(directory_ / "named.csv", "pic,kind,what\nx,cat,1\ny,dog,0\n");
+  const LabelList list(directory_ / "named.csv?label=what&image=pic");
+  EXPECT_EQ(list.file(), directory_ / "named.csv");
+  ASSERT_EQ(list.rows().size(), 2U);
+  EXPECT_EQ(list.rows()[0].name + list.rows()[0].label, "x1");
+  EXPECT_TRUE(list.numbered());
+}
+
 TEST_F(UnitLabelList, quoted_fields_hold_commas_and_quotes) {
   EXPECT_EQ(labels("image,label,fold\n\"a,b.jpg\", \"crane, bird\" ,1\r\n"
                    "c.jpg,\"crane, \"\"machine\"\"\",2\nd.jpg,\"\"\"\",1\n",
@@ -64,7 +96,7 @@ TEST_F(UnitLabelList, quoted_fields_hold_commas_and_quotes) {
 }
 
 TEST_F(UnitLabelList, numbers_of_which_one_counts_no_class_are_no_names) {
-  for (const char* wrong : {"-1", "2147483648", "99999999999999999999", "+1", "1.0", "1e1", ".5"}) {
+  for (const char* wrong : {"-1", "2147483648", "99999999999999999999", "+1", "1.5", "1e1", ".5"}) {
     expect_error([&] { labels(std::string("a.jpg,0\nb.jpg,") + wrong + "\nc.jpg,1\n", {}); },
                  {"list.txt", "gives b.jpg the label", wrong, "expected whole numbers from 0"});
   }

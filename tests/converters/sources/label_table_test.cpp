@@ -14,10 +14,12 @@ using testing::expect_error;
 class UnitLabelTable : public ::testing::Test {
  protected:
   // "a=0 b=1"
-  std::string read(const std::string& text) const {
+  std::string read(const std::string& text, const std::string& image = "",
+                   const std::string& label_column = "") const {
     std::string found;
+    const formats::Wishes wishes{.image = image, .label = label_column, .shape = {}, .bgr = {}};
     for (const auto& [name, label] :
-         read_label_table(testing::write(directory_ / "list.txt", text))) {
+         read_label_table(testing::write(directory_ / "list.txt", text), wishes)) {
       found += (found.empty() ? "" : " ") + name + "=" + label;
     }
     return found;
@@ -52,6 +54,42 @@ TEST_F(UnitLabelTable, a_title_among_the_labels_is_no_header) {
   EXPECT_EQ(read("image_001 3\nimage_002 4\n"), "image_001=3 image_002=4");
 }
 
+TEST_F(UnitLabelTable, a_path_names_columns_by_title_or_number) {
+  const std::string titled = "a.jpg,kind,what,why\nx.jpg,cat,1,7\ny.jpg,dog,0,8\n";
+  EXPECT_EQ(read("pic,kind,what\nx,cat,1\ny,dog,0\n", "pic", "what"), "x=1 y=0");
+  EXPECT_EQ(read("pic,kind,what\nx,cat,1\ny,dog,0\n", "", "kind"), "x=cat y=dog");
+  EXPECT_EQ(read("kind,pic\ncat,x\n", "", "kind"), "x=cat");
+  EXPECT_EQ(read("filename,class,category\na,1,2\n", "", "category"), "a=2");
+  EXPECT_EQ(read(titled, "", "2"), "a.jpg=kind x.jpg=cat y.jpg=dog")
+      << "a number: no title has that text";
+  EXPECT_EQ(read("1 x cat\n2 y dog\n", "2", "3"), "x=cat y=dog");
+  EXPECT_EQ(read("image,label,fold\nx,cat,1\n", "1", "3"), "x=1");
+  expect_error([&] { read("pic,kind\nx,cat\n", "", "what"); },
+               {"list.txt: line 1", "no column 'what'", "it has pic, kind"});
+  expect_error([&] { read("x,cat\n", "", "3"); }, {"no column '3'"});
+}
+
+TEST_F(UnitLabelTable, titles_that_nobody_knows_stand_in_front_of_names_of_images) {
+  EXPECT_EQ(read("shot,mood\nx.jpg,good\ny.jpg,bad\n"), "x.jpg=good y.jpg=bad");
+  EXPECT_EQ(read("mood,shot,label\ngood,x.jpg,1\nbad,y.jpg,0\n"), "x.jpg=1 y.jpg=0");
+  expect_error([&] { read("mood,shot,place\ngood,x.jpg,1\n"); },
+               {"line 1", "beside 'shot'", "?label=COLUMN names it", "It has mood, shot, place"});
+}
+
+TEST_F(UnitLabelTable, a_label_may_stand_in_front_of_its_image) {
+  EXPECT_EQ(read("3 im/a.jpg\n0 im/my b.jpg\n"), "im/a.jpg=3 im/my b.jpg=0");
+  EXPECT_EQ(read("cat,a.jpg\ndog,b.jpg\n"), "a.jpg=cat b.jpg=dog");
+  EXPECT_EQ(read("0\ta.jpg\n1\tb.jpg\n"), "a.jpg=0 b.jpg=1");
+  expect_error([&] { read("0,a.jpg,cat\n1,b.jpg,dog\n"); },
+               {"line 1", "column 2 of 3", "?image=2&label=N"});
+}
+
+TEST_F(UnitLabelTable, several_numbers_behind_a_name_are_columns) {
+  EXPECT_EQ(read("#Image CLASS-ID SPECIES BREED\nAbyssinian_100 1 1 1\nbeagle_9 5 2 1\n"),
+            "Abyssinian_100=1 beagle_9=5");
+  EXPECT_EQ(read("my cat.jpg 3\n"), "my cat.jpg=3");
+}
+
 TEST_F(UnitLabelTable, titles_that_do_not_tell_the_label_are_refused) {
   expect_error([&] { read("filename,width,height\na,1,2\n"); },
                {"list.txt: line 1", "one column of labels beside 'filename'", "found 0"});
@@ -66,7 +104,7 @@ TEST_F(UnitLabelTable, lines_of_other_fields_than_the_first_are_refused) {
       {"list.txt: line 2", "expected 2 fields, as line 1 has, found 3 in 'a,crane, bird'"});
   expect_error([&] { read("\na,1,2\n\nb,1\n"); }, {"line 4", "expected 3 fields, as line 2"});
   expect_error([&] { read("a\t1\nb 1\n"); }, {"line 2", "expected 2 fields", "found 1"});
-  EXPECT_EQ(read("a,b.jpg,1\nc.jpg,2,\n"), "a=b.jpg c.jpg=2") << "without titles, by place";
+  expect_error([&] { read("a,b.jpg,1\nc,d.jpg,2\n"); }, {"line 1", "column 2 of 3"});
   EXPECT_EQ(read("my cat.jpg 1\na, b.jpg 2\n"), "my cat.jpg=1 a, b.jpg=2");
 }
 

@@ -12,6 +12,7 @@
 #include "formats/base/stop.h"
 #include "formats/base/stopwatch.h"
 #include "formats/base/text.h"
+#include "formats/containers/wishes.h"
 #include "formats/remote/url.h"
 #include "formats/remote_dataset.h"
 #include "tools/console/advised_error.h"
@@ -262,7 +263,7 @@ int run_convert(ConvertRequest options) {
       throw Misused(fmt::format("{} does not take --labels", from.name()));
     }
     if (options.inputs.size() != 1) throw Misused("--labels belongs to one archive or directory");
-    if (!fs::is_regular_file(options.labels)) fail(options.labels, "is not a file");
+    if (!fs::is_regular_file(without_wishes(options.labels))) fail(options.labels, "is not a file");
     options.inputs.push_back(options.labels);
   }
   ConversionJob job{

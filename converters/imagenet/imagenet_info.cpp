@@ -1,4 +1,5 @@
 #include "converters/imagenet/imagenet_streams.h"
+#include "formats/base/counted.h"
 #include "formats/base/error.h"
 #include "formats/base/imagenet_classes.h"
 
@@ -36,7 +37,8 @@ StreamInfo imagenet_info(const ImagenetExtras& extras) {
 void ImagenetTally::add_notes(StreamInfo& info, const ImagenetExtras& extras) const {
   if (extras.boxes) note_boxes(info.notes, extras.boxes->counts(), without_boxes, images);
   if (clutter != 0) {
-    info.notes.push_back(join("left out: ", clutter, " files like .DS_Store and ._name"));
+    info.notes.push_back(
+        join("left out: ", counted_as(clutter, "file", "files"), " like .DS_Store and ._name"));
   }
   if (!empty_classes.empty()) {
     info.notes.push_back(join("class tars without images: ", empty_classes.size(), ", first ",

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "formats/base/cores.h"
+#include "formats/base/counted.h"
 #include "formats/base/error.h"
 #include "formats/base/without_slash.h"
 #include "formats/container.h"
@@ -95,18 +96,17 @@ Conversion result_of(const Tally& tally, const RunningDigest::Result& digests) {
   conversion.bytes_digest = digests.stored;
   conversion.mended = tally.mended;
   conversion.skipped = tally.skipped;
-  const auto tell = [&](std::uint64_t count, const auto&... what) {
-    if (count != 0) conversion.notes.push_back(join(count, what...));
+  const auto tell = [&](std::uint64_t count, std::string_view one, std::string_view more,
+                        std::string_view rest) {
+    if (count != 0) conversion.notes.push_back(counted_as(count, one, more).append(rest));
   };
-  tell(tally.lists_cut, " lists of labels were cut to their class");
-  tell(tally.boxes_left_out,
-       " boxes were left out: without area, in other units than fractions of the sides, or no "
-       "boxes");
-  tell(
-      tally.doubtful,
-      " images are read, but may be damaged: a strict decoder warns of them, and 'feedrate verify' "
-      "names them");
-  tell(tally.extras_damaged, " samples have a damaged file beside the image, which was not read");
+  tell(tally.lists_cut, "list of labels was", "lists of labels were", " cut to the class");
+  tell(tally.boxes_left_out, "box was", "boxes were",
+       " left out: without area, in other units than fractions of the sides, or no box");
+  tell(tally.doubtful, "image is read, but", "images are read, but",
+       " may be damaged: a strict decoder warns, and 'feedrate verify' names what it warns of");
+  tell(tally.extras_damaged, "sample has", "samples have",
+       " a damaged file beside the image, which was not read");
   return conversion;
 }
 

@@ -63,6 +63,11 @@ class FolderSource final : public StoredSource {
   static FolderInput input_of(std::span<const fs::path> inputs) {
     const bool listed = inputs.size() == 2 && fs::is_regular_file(without_wishes(inputs[1]));
     if ((inputs.size() == 1 || listed) && fs::exists(inputs[0])) {
+      if (!fs::is_directory(inputs[0]) && !fs::is_regular_file(inputs[0])) {
+        fail(inputs[0],
+             "is not a regular file; an archive of a folder is read twice, so a pipe must become a "
+             "file first");
+      }
       return {inputs[0], listed ? inputs[1] : fs::path()};
     }
     throw Error(

@@ -7,6 +7,7 @@
 #include "converters/imagenet/image_entries.h"
 #include "converters/sources/folder_images.h"
 #include "converters/sources/folder_layout.h"
+#include "formats/base/counted.h"
 #include "formats/base/error.h"
 
 namespace feedrate::converters {
@@ -69,13 +70,16 @@ class FolderStream : public SampleStream {
     info_.classes = split_.classes;
     info_.class_names.names = split_.class_names;
     if (listing.passed_over > 0) {
-      info_.notes.push_back(
-          join("passed over ", listing.passed_over,
-               " files that are no images, the first: ", listing.first_passed_over));
+      info_.notes.push_back(join("passed over ",
+                                 counted_as(listing.passed_over, "file that is no image: ",
+                                            "files that are no images, the first: "),
+                                 listing.first_passed_over));
     }
     if (const FolderLayout& layout = listing.layout; layout.beside() > 0) {
-      info_.notes.push_back(join("passed over ", layout.beside(),
-                                 " images beside the splits, the first: ", layout.first_beside()));
+      info_.notes.push_back(join("passed over ",
+                                 counted_as(layout.beside(), "image beside the splits: ",
+                                            "images beside the splits, the first: "),
+                                 layout.first_beside()));
     }
     note_empty_classes();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "formats/base/counted.h"
 #include "formats/base/error.h"
 #include "formats/base/label_problem.h"
 #include "formats/base/stop.h"
@@ -183,8 +184,8 @@ void Verifier::collect(Verification& result) {
   std::uint64_t boxes_left_out = 0;
   for (const Part& part : parts_) boxes_left_out += part.boxes_left_out;
   if (boxes_left_out != 0) {
-    result.notes.push_back(
-        {shown_path(info_.path), join(boxes_left_out, " stated boxes are none")});
+    result.notes.push_back({shown_path(info_.path), counted_as(boxes_left_out, "stated box is none",
+                                                               "stated boxes are none")});
   }
   if (decoded != dataset_.size()) return;
   result.details_digest = details.text();

@@ -10,10 +10,26 @@ using namespace formats;
 
 namespace {
 
-void expect_same_classes(const DatasetInfo& one, const DatasetInfo& other) {
-  if (one.classes != other.classes) {
-    fail(other.path, "has ", other.classes, " classes, but ", one.path.string(), " has ",
-         one.classes, ": a mix needs the same");
+// As many as the labels that can be read need, where a dataset does not state its classes.
+std::uint32_t least_classes(const Dataset& dataset) {
+  Scratch scratch;
+  std::int32_t largest = -1;
+  for (std::uint64_t i = 0; i < dataset.size(); ++i) {
+    try {
+      largest = std::max(largest, dataset.label(i, scratch));
+    } catch (const Error&) {  // a bad sample, reported when it is read
+    }
+  }
+  return static_cast<std::uint32_t>(largest) + 1;
+}
+
+void expect_same_classes(const DatasetInfo& one, const Dataset& dataset) {
+  const DatasetInfo& other = dataset.info();
+  const bool stated = other.classes != 0 || one.classes == 0;
+  const std::uint32_t classes = stated ? other.classes : least_classes(dataset);
+  if (stated ? classes != one.classes : classes > one.classes) {
+    fail(other.path, stated ? "has " : "has labels of ", classes, " classes, but ",
+         one.path.string(), " has ", one.classes, ": a mix needs the same");
   }
   const auto& names = one.class_names.names;
   const auto& others = other.class_names.names;
@@ -33,15 +49,21 @@ Joined::Joined(std::vector<std::shared_ptr<const Dataset>> members) : members_(s
   if (members_.empty()) throw Error("mix: it names no dataset");
   info_ = members_.front()->info();
   info_.sidecar.reset();
+  // The first whose names are known, or at least their number.
+  const auto first = [&](const auto& knows) {
+    return std::ranges::find_if(members_, [&](const auto& one) { return knows(one->info()); });
+  };
+  auto told = first([](const DatasetInfo& info) { return !info.class_names.names.empty(); });
+  if (told == members_.end())
+    told = first([](const DatasetInfo& info) { return info.classes != 0; });
+  const DatasetInfo& witness = (told == members_.end() ? members_.front() : *told)->info();
+  info_.classes = witness.classes;
   std::string name;
   info_.files.clear();
   std::uint64_t begin = 0;
   for (const auto& member : members_) {
     const DatasetInfo& info = member->info();
-    // With the first whose names are known: those without are no witnesses.
-    const auto named = std::ranges::find_if(
-        members_, [](const auto& other) { return !other->info().class_names.names.empty(); });
-    expect_same_classes((named == members_.end() ? members_.front() : *named)->info(), info);
+    expect_same_classes(witness, *member);
     name += join(name.empty() ? "" : " + ", info.path);
     if (info.is_remote()) info_.stand_in = info.stand_in;
     info_.files.insert(info_.files.end(), info.files.begin(), info.files.end());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/base/counted.h"
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
@@ -9,6 +10,11 @@ namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t max_malformed = 10;  // lines reported by an audit
+
+// Some scripts put blanks around the tabs, which im2rec.py strips.
+std::optional<std::uint64_t> take_id(std::string_view& line) {
+  return parse_number<std::uint64_t>(trimmed(take_column(line)));
+}
 
 }  // namespace
 
@@ -22,7 +28,7 @@ RecordList::RecordList(const std::filesystem::path& path) {
   for (std::uint64_t number = 1; !rest.empty(); ++number) {
     const auto start = static_cast<std::uint64_t>(rest.data() - begin);
     std::string_view line = take_line(rest);
-    const auto id = take_number<std::uint64_t>(line, '\t');
+    const auto id = take_id(line);
     if (id && line.find('\t') != std::string_view::npos) {
       lines_.push_back(start);
     } else {
@@ -37,7 +43,7 @@ RecordList::RecordList(const std::filesystem::path& path) {
 std::uint64_t RecordList::id_at(std::uint64_t start) const {
   std::string_view line = as_text(file_.bytes()).substr(start);
   // It was a number when the list was read.
-  return take_number<std::uint64_t>(line, '\t').value_or(0);
+  return take_id(line).value_or(0);
 }
 
 std::optional<std::uint64_t> RecordList::find(std::uint64_t id) const {
@@ -75,7 +81,7 @@ RecordList::Columns RecordList::columns(std::uint64_t start) const {
   std::string_view text = take_line(rest);
   take_column(text);
   const std::size_t last_tab = text.rfind('\t');
-  return {text.substr(0, last_tab), text.substr(last_tab + 1)};
+  return {trimmed(text.substr(0, last_tab)), trimmed(text.substr(last_tab + 1))};
 }
 
 std::string_view RecordList::name(std::uint64_t id) const {
@@ -110,8 +116,8 @@ void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
   }
   if (unknown != 0) {
     found({shown_path(file_.path()),
-           join("lists ", unknown, " images that have no record, the first with the id ",
-                first_unknown)});
+           join("lists ", counted_as(unknown, "image that has", "images that have"),
+                " no record, the first with the id ", first_unknown)});
   }
 }
 

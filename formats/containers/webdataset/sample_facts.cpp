@@ -8,8 +8,8 @@
 
 namespace feedrate::formats {
 
-SampleFacts read_sample_facts(const TarShard& shard, const TarSample& files, Scratch& scratch) {
-  SampleFacts facts;
+TarFacts read_sample_facts(const TarShard& shard, const TarSample& files, Scratch& scratch) {
+  TarFacts facts;
   SampleJson json;
   const auto clear = [&] {
     scratch.name.clear();
@@ -38,8 +38,7 @@ SampleFacts read_sample_facts(const TarShard& shard, const TarSample& files, Scr
   return facts;
 }
 
-std::int32_t class_of(const SampleFacts& facts, const TarSample& files,
-                      const TextClasses* classes) {
+std::int32_t class_of(const TarFacts& facts, const TarSample& files, const TextClasses* classes) {
   const auto& [label, text, damaged, boxes] = facts;
   if (!facts.labelled()) {
     throw Error(join("holds no label: its files are ", listed_extensions(files.extensions),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/base/clutter.h"
+#include "formats/base/counted.h"
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/io/byte_stream.h"
@@ -202,9 +203,10 @@ void TarShard::audit(const std::function<void(Finding)>& found,
     }
   }
   if (passed_over != 0) {
-    found(
-        {path_.string(), join(passed_over, " members belong to no sample: they are links or lack ",
-                              "an extension; the first is ", first_passed_over)});
+    found({path_.string(),
+           join(counted_as(passed_over, "member belongs to no sample: it is a link or lacks",
+                           "members belong to no sample: they are links or lack"),
+                " an extension; the first is ", first_passed_over)});
   }
   if (samples != size()) {
     found({shown_path(wds_index_path(path_)),

@@ -11,6 +11,7 @@
 #include <set>
 #include <type_traits>
 
+#include "formats/base/counted.h"
 #include "formats/base/error.h"
 #include "formats/base/sweep.h"
 #include "formats/base/text.h"
@@ -55,8 +56,9 @@ class WebdatasetDataset final : public Dataset {
     if (info_.size == 0) fail(path, "holds no samples: no file of a name with a key and extension");
     if (clutter != 0) {
       info_.notes.push_back(
-          join("passed over ", clutter,
-               " files that operating systems leave behind, like .DS_Store and ._name"));
+          join("passed over ",
+               counted_as(clutter, "file that an operating system", "files that operating systems"),
+               clutter == 1 ? " leaves" : " leave", " behind, like .DS_Store and ._name"));
     }
     Scratch scratch;
     find_keys(wishes, scratch.held);
@@ -212,7 +214,7 @@ class WebdatasetDataset final : public Dataset {
     bool labelled = !wishes.label.empty();
     look_at_first(tries, [&](const Place& at, Scratch& scratch) {
       if (keys_.image.empty() && !at.files.image) find_compound_image(at.files.extensions);
-      SampleFacts facts = read_sample_facts(at.shard, at.files, scratch);
+      TarFacts facts = read_sample_facts(at.shard, at.files, scratch);
       if (!labelled && !facts.labelled()) facts = find_label_key(at, scratch);
       labelled = labelled || facts.labelled();
       text_labels_ = text_labels_ || (!facts.label && facts.labelled());
@@ -237,13 +239,13 @@ class WebdatasetDataset final : public Dataset {
   }
 
   // Where neither the .cls nor the "label" is there: other usual names. Empty where these are not there either.
-  SampleFacts find_label_key(const Place& at, Scratch& scratch) {
+  TarFacts find_label_key(const Place& at, Scratch& scratch) {
     const SampleKeys before = keys_;
     for (const char* other : {"class", "cls", "target", "label_id", "class_id"}) {
       keys_.label = keys_.json_label = other;
       Place again{at.shard, at.sample, TarSample{&keys_}};
       again.shard.read(again.sample, again.files, scratch.held);
-      SampleFacts facts = read_sample_facts(again.shard, again.files, scratch);
+      TarFacts facts = read_sample_facts(again.shard, again.files, scratch);
       if (!facts.labelled()) continue;
       info_.notes.push_back(
           join("labels are the members .", other, ", or \"", other, "\" of the .json"));
@@ -276,7 +278,7 @@ class WebdatasetDataset final : public Dataset {
     info_.notes.push_back(classes_.told());
   }
 
-  std::int32_t label_of(const SampleFacts& facts, const TarSample& files) const {
+  std::int32_t label_of(const TarFacts& facts, const TarSample& files) const {
     return class_of(facts, files, text_labels_ ? &classes_ : nullptr);
   }
 
@@ -287,7 +289,7 @@ class WebdatasetDataset final : public Dataset {
                        "; behind the path, ?image=NAME names another"));
     }
     Sample sample;
-    const SampleFacts facts = read_sample_facts(shard, files, scratch);
+    const TarFacts facts = read_sample_facts(shard, files, scratch);
     sample.label = label_of(facts, files);
     sample.extras_damaged = facts.json_damaged;
     sample.boxes_left_out = facts.boxes_left_out;

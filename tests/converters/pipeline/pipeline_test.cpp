@@ -106,7 +106,7 @@ TEST_P(ConformancePipeline, lists_of_labels_are_kept_or_refused_or_cut_as_asked)
     }
     const Conversion made = convert_jpegs(in, *GetParam(), cut, {.one_label = true});
     EXPECT_EQ(made.samples, 10U);
-    EXPECT_EQ(made.notes, (std::vector<std::string>{"1 lists of labels were cut to their class"}));
+    EXPECT_EQ(made.notes, (std::vector<std::string>{"1 list of labels was cut to the class"}));
     EXPECT_EQ(read_sidecar(cut)->notes, made.notes);
     EXPECT_EQ(read_sidecar(cut)->options, (std::vector<std::string>{"--one-label"}));
     EXPECT_TRUE(verify(*open_dataset(cut), 1).findings.empty());

@@ -1,6 +1,7 @@
 // The source `folder` in every packaging gives what the unpacked directory gives.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "converters/source.h"
 #include "tests/converters/make_archive.h"
@@ -188,7 +189,7 @@ TEST_F(UnitFolderSource, an_unpacked_archive_is_read_as_the_archive) {
       EXPECT_EQ(found, expected) << split;
       const auto notes = [&](const std::vector<fs::path>& inputs) {
         std::vector<std::string> all = source("folder").open(inputs, split)->info().notes;
-        for (std::string& note : all) note.resize(note.find(", the first"));
+        for (std::string& note : all) note.resize(note.find(": "));  // the name of the first
         return all;
       };
       EXPECT_EQ(notes(directory), notes(packed)) << split;
@@ -276,6 +277,38 @@ TEST_F(UnitFolderSource, an_entry_with_a_wrong_checksum_is_a_bad_sample) {
   EXPECT_EQ(stream->problem(), "");
   EXPECT_EQ(sample.name, "a/2.png");
   EXPECT_FALSE(stream->next(sample));
+}
+
+TEST_F(UnitFolderSource, an_encrypted_entry_is_a_bad_sample) {
+  std::string zip = make_archive({{"a/1.png", png(1)}, {"a/2.png", png(2)}},
+                                 {ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE});
+  // Bit 0 of the flags says so, in front of the entry and in the directory.
+  const std::size_t local = zip.find("PK\x03\x04"), listed = zip.find("PK\x01\x02");
+  zip[local + 6] |= 1;
+  zip[listed + 8] |= 1;
+  const auto stream =
+      source("folder").open(std::vector{write(directory_ / "secret.zip", zip)}, "train");
+  Sample sample;
+  ASSERT_TRUE(stream->next(sample));
+  EXPECT_EQ(sample.name, "a/1.png");
+  EXPECT_NE(stream->problem().find("secret.zip:a/1.png"), std::string_view::npos)
+      << stream->problem();
+  EXPECT_NE(stream->problem().find("assphrase"), std::string_view::npos) << stream->problem();
+  ASSERT_TRUE(stream->next(sample));
+  EXPECT_EQ(stream->problem(), "");
+  EXPECT_FALSE(stream->next(sample));
+}
+
+TEST_F(UnitFolderSource, a_pipe_is_refused) {
+  ASSERT_EQ(mkfifo((directory_ / "pipe").c_str(), 0600), 0);
+  expect_error([&] { samples({directory_ / "pipe"}, "train"); },
+               {"pipe: is not a regular file", "read twice"});
+}
+
+TEST_F(UnitFolderSource, notes_know_the_singular) {
+  unpack({{"a/1.png", png(1)}, {"a/1.txt", "x"}}, directory_ / "one");
+  EXPECT_EQ(source("folder").open(std::vector{directory_ / "one"}, "train")->info().notes,
+            std::vector<std::string>{"passed over 1 file that is no image: a/1.txt"});
 }
 
 TEST_F(UnitFolderSource, archives_are_known_by_their_endings_in_any_case) {

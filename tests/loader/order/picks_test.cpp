@@ -272,6 +272,16 @@ TEST(UnitPicks, joined_datasets_are_read_as_one_and_name_the_one_that_is_damaged
   one->set_classes(2, {"cat", "dog"});
   few->set_classes(2, {"cat", "fox"});
   expect_error([&] { Joined({one, few}); }, {"class 1 is 'fox'", "it is 'dog'"});
+  const auto unstated = std::make_shared<MemoryDataset>(3);  // with the labels 0, 1, 2
+  unstated->set_classes(0);
+  expect_error(
+      [&] {
+        Joined({one, unstated});
+      },
+      {"has labels of 3 classes, but memory has 2: a mix needs the same"});
+  const auto stated = std::make_shared<MemoryDataset>(5);
+  EXPECT_EQ(Joined({stated, unstated}).info().classes, 10U);
+  EXPECT_EQ(Joined({unstated, stated}).info().classes, 10U);
   const auto nameless = std::make_shared<MemoryDataset>(2);
   nameless->set_classes(2);
   expect_error([&] { Joined({nameless, one, few}); }, {"class 1 is 'fox'", "it is 'dog'"});

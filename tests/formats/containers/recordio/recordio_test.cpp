@@ -195,11 +195,11 @@ TEST_F(UnitRecordio, names_are_found_by_id_in_a_list_of_another_order_or_length)
   const fs::path set = written(1);
   std::string list = "999\t0\tnobody.png\n";
   for (std::size_t i = 11; i-- > 0;) {
-    list += join(i, "\t", examples_[i].label, "\t", examples_[i].name, "\r\n");
+    list += join(" ", i, " \t ", examples_[i].label, " \t", examples_[i].name, " \r\n");
   }
-  write_text(set / "data.lst", list);
+  write_text(set / "data.lst", list);  // with blanks around the tabs
   expect_examples(set, 0, 11);
-  expect_finding(set, {"data.lst", "lists 1 images that have no record", "id 999"});
+  expect_finding(set, {"data.lst", "lists 1 image that has no record", "id 999"});
 }
 
 TEST_F(UnitRecordio, an_index_is_made_anew_as_the_writer_makes_it) {

@@ -190,7 +190,8 @@ TEST_F(UnitWebdataset, what_is_passed_over_is_told) {
   two_.emplace_back("LICENSE", "x");
   two_.emplace_back("__info__", "x");
   samples_of(two_);
-  expect_finding({"x.tar", "1 members", "no sample", "LICENSE"});
+  expect_finding(
+      {"x.tar", "1 member belongs to no sample: it is a link or lacks an extension", "LICENSE"});
 }
 
 TEST_F(UnitWebdataset, what_follows_the_end_of_the_archive_is_told) {

@@ -125,6 +125,14 @@ class InteropSwap(unittest.TestCase):
             self.assertEqual(done.stderr.count("Swapped: "), 2)
             self.assertEqual(done.stdout, alone.stdout)
 
+    def test_follows_a_transform_that_changes_and_leaves_what_it_has_nothing_like(self):
+        done = self.run_swapped("--no-sweep", script="resized.py")
+        self.assertEqual(done.stdout.split(), ["16", "24", "32"])
+        said = " ".join(done.stderr.split())
+        self.assertIn("Left as it is: ImageFolder, resized.py:15: what this loader was made of has changed since", said)
+        self.assertIn("RandomPerspective is no part of recipes", said)
+        self.assertNotIn("Swapped: ", said)
+
     def test_its_other_options_are_about_it_alone(self):
         done = subprocess.run([program(), "diagnose", "--threads", "2", "--", "true"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)

@@ -190,16 +190,16 @@ std::string keep_lines(const Loop& loop, std::size_t columns) {
         "feedrate.torch.like({})\n",
         where, variable, variable);
   }
+  const std::string_view like =
+      made.shared ? "feedrate.torch.like(…, shared=True)" : "feedrate.torch.like()";
   std::string how = "import feedrate.torch and ";
   if (made.here) {
     how +=
         fmt::format("write feedrate.torch.like(DataLoader(…)) for the DataLoader(…) in {}.", where);
   } else if (!made.method.empty()) {
-    how += fmt::format("let {} return feedrate.torch.like() of the DataLoader.",
-                       harmless(made.method));
+    how += fmt::format("let {} return {} of the DataLoader.", harmless(made.method), like);
   } else {
-    how += fmt::format("take feedrate.torch.like() of the DataLoader that {} gives to a library.",
-                       where);
+    how += fmt::format("take {} of the DataLoader that {} gives to a library.", like, where);
   }
   return "  " + wrapped("To keep it, " + how, 2, columns) + "\n";
 }

@@ -233,6 +233,7 @@ ProbeEvent read_event(std::string_view line) {
     event.what = Swapped{.name = of.text("name"),
                          .method = of.text("method"),
                          .here = of.flag("here"),
+                         .shared = of.flag("shared"),
                          .data = of.text("data"),
                          .threads = of.whole("threads").value_or(0),
                          .notes = of.texts("notes")};

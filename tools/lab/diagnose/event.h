@@ -110,6 +110,7 @@ struct Swapped {
   std::string name{};    // of the script's variable; "": none, or not known
   std::string method{};  // of a framework, which the script overrides to give it a loader; "": none
   bool here = false;     // whether the script's own line makes the DataLoader
+  bool shared = false;   // whether a library shares it between ranks
   std::string data{};    // where the data lie
   std::uint64_t threads = 0;
   std::vector<std::string> notes{};

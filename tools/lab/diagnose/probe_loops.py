@@ -179,9 +179,9 @@ def _hook_dataloader(module):
             if not loop.described:
                 _describe(self, loop)
                 loop.described = True
-            ours = _ours_for(self, loop)
-            if ours is not None:
-                return _Ours(ours, loop)
+            epoch = None if _ours_for(self, loop) is None else _epoch_of(loop)
+            if epoch is not None:
+                return epoch
             begin = _now()
             iterator = iterate(self)
             _send("epoch", loader=loop.number, thread=_thread(), begin=begin, end=_now())

@@ -35,7 +35,8 @@ def _swap(loader, loop):
         if _settings["sweep"] == "1" and _is_new(loader, loop):
             _measure(ours, loader, number)
         name, method = (_variable(loop.where), None) if loop.is_made_there else (None, _method(loop.through))
-        _send("swapped", loader=number, notes=ours._likeness.notes, name=name, method=method, here=loop.is_made_there,
+        shared = not loop.is_made_there and made.knows_ranks(loader)
+        _send("swapped", loader=number, notes=ours._likeness.notes, name=name, method=method, here=loop.is_made_there, shared=shared,
               data=str(ours._likeness.found.source.dataset.info["path"]), threads=ours._loader._arguments["threads"])  # fmt: skip
         return ours
     except Exception as error:  # whatever it is, the script goes on with its own loader
@@ -43,6 +44,16 @@ def _swap(loader, loop):
         return None
     finally:
         _send("pause", loader=number, begin=begin, end=_now())
+
+
+def _epoch_of(loop):
+    """An epoch of Feedrate's loader; None where the script has made something of its own that Feedrate has not."""
+    try:
+        return _Ours(loop.ours, loop)
+    except ValueError as error:
+        loop.ours = None
+        _send("left", loader=loop.number, why=_reason(error))
+        return None
 
 
 def _reason(error):

@@ -123,7 +123,10 @@ TEST(UnitDiagnoseSwap, says_what_to_write_wherever_the_loader_is_made) {
             "train.py:31:\n    import feedrate.torch\n    loader = "},
            {{.here = true}, "like(DataLoader(…)) for the DataLoader(…) in train.py:31."},
            {{.method = "train_dataloader()"},
-            "let train_dataloader() return feedrate.torch.like()"},
+            "let train_dataloader() return feedrate.torch.like() of"},
+           {{.method = "train_dataloader()", .shared = true},
+            "let train_dataloader() return feedrate.torch.like(…, shared=True) of"},
+           {{.shared = true}, "take feedrate.torch.like(…, shared=True) of"},
            {{}, "of the DataLoader that train.py:31 gives to a library."}}) {
     EXPECT_NE(told(made).find(words), std::string::npos) << words << "\n" << told(made);
   }

@@ -10,12 +10,15 @@ import torch
 from torch.utils import data
 
 from feedrate._errors import DataError
+from feedrate._given import expect_flag
 from feedrate._like_data import found_in
 from feedrate._like_found import Found, Rows
 from feedrate._like_stand_ins import StandIns
 from feedrate._like_steps import Unlike, View
 from feedrate._like_transforms import Plan, passes_of, plan_of
 from feedrate._random_states import kept_random_states
+from feedrate._torch_remade import Changes, samplers_within
+from feedrate._torch_samplers import Shared
 
 if TYPE_CHECKING:
     from feedrate.torch import DataLoader
@@ -26,6 +29,7 @@ def like(
     *,
     threads: int | None = None,
     directory: str | os.PathLike[str] | None = None,
+    shared: bool | None = None,
 ) -> DataLoader[Any]:
     """A `DataLoader` that yields what one of PyTorch's does: the same samples, shapes, types and number of
     batches, and the numbers drawn for each sample from the same distributions.
@@ -49,10 +53,17 @@ def like(
             RecordIO, CIFAR and MNIST to LMDB. Of several ranks, one converts, and the others wait. None: folders
             stay, and tables of up to 1 GiB, CIFAR and MNIST are converted in a temporary directory, which goes
             with the dataset.
+        shared: what the ranks of torch.distributed do where no sampler of `loader` knows them, as none does before
+            Lightning, Accelerate or the Trainer of Hugging Face wrap it, which they cannot do here. True: they share each
+            epoch as a DistributedSampler has them do, with some images twice where it cannot be divided; False: each
+            reads everything; None: several ranks are a RuntimeError of `len` and of iterations.
+
+    What a script changes in the dataset or the sampler between two epochs (transform, samples, indices, weights) is taken
+    up when an iteration starts, or that raises ValueError.
 
     Raises ValueError for a loader that yields what Feedrate does not make: all the reasons."""
     try:
-        return loader_like(likeness_of(loader, threads, directory))
+        return loader_like(likeness_of(loader, threads, directory, shared=shared))
     except Unlike as unlike:
         raise ValueError(f"Feedrate has nothing like this loader: {unlike}") from None
 
@@ -76,13 +87,20 @@ class Likeness(NamedTuple):
     notes: list[str]  # sentences: what is otherwise
     stand_ins: StandIns
     theirs: Any
+    alone: bool  # several ranks are an error
+    again: Callable[[], DataLoader[Any]]  # of what there is by then
 
 
 def likeness_of(
-    theirs: Any, threads: int | None, directory: str | os.PathLike[str] | None, is_inner: bool = False
+    theirs: Any,
+    threads: int | None,
+    directory: str | os.PathLike[str] | None,
+    is_inner: bool = False,
+    shared: bool | None = False,
 ) -> Likeness:
     """Raises Unlike, whose text is every reason that was found. `is_inner`: a derived class goes on with what its
-    DataLoader yields."""
+    DataLoader yields. `shared`: see like()."""
+    expect_flag("shared", shared)
     if not isinstance(theirs, data.DataLoader):
         raise TypeError(f"loader: expected a torch.utils.data.DataLoader, found {theirs!r}")
     reasons: list[str] = []
@@ -100,10 +118,23 @@ def likeness_of(
     if found is None or plan is None or reasons:
         raise Unlike("; ".join(reasons))
     notes: list[str] = []
-    options = _options(theirs, plan, threads, notes)
+    options = _options(theirs, plan, threads, bool(shared) and not knows_ranks(theirs), notes)
     options["labels"] = found.labels
     options["transform"] = _collated(theirs.collate_fn, found.rows, notes)
-    return Likeness(found, plan, options, notes, StandIns(found), theirs)
+
+    def again() -> DataLoader[Any]:
+        try:
+            return loader_like(likeness_of(theirs, threads, directory, is_inner, shared))
+        except Unlike as unlike:
+            raise ValueError(f"Feedrate has nothing like it: {unlike}") from None
+
+    alone = shared is None and not knows_ranks(theirs)
+    return Likeness(found, plan, options, notes, StandIns(found), theirs, alone, again)
+
+
+def knows_ranks(theirs: Any) -> bool:
+    """Whether a sampler of it yields the share of one rank: a DistributedSampler, or Accelerate's."""
+    return any(hasattr(one, "num_replicas") or hasattr(one, "num_processes") for one in samplers_within(theirs))
 
 
 def _unless(reasons: list[str], make: Callable[[], Any]) -> Any:
@@ -114,7 +145,7 @@ def _unless(reasons: list[str], make: Callable[[], Any]) -> Any:
     return None
 
 
-def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> dict[str, Any]:
+def _options(theirs: Any, plan: Plan, threads: int | None, shares: bool, notes: list[str]) -> dict[str, Any]:
     given: dict[str, Any] = {
         "recipe": plan.recipe,
         "pixels": plan.pixels,
@@ -126,7 +157,7 @@ def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> 
     }
     if plan.pixels == "f32":
         given |= {"mean": plan.mean, "deviation": plan.deviation}
-    _take_order(theirs, given)
+    _take_order(theirs, shares, given)
     if getattr(sys.modules.get("PIL.ImageFile"), "LOAD_TRUNCATED_IMAGES", False):
         notes.append("Pillow is told to load truncated images; Feedrate leaves each that it meets to Pillow")
     if theirs.worker_init_fn is not None:
@@ -134,7 +165,7 @@ def _options(theirs: Any, plan: Plan, threads: int | None, notes: list[str]) -> 
     return given
 
 
-def _take_order(theirs: Any, given: dict[str, Any]) -> None:
+def _take_order(theirs: Any, shares: bool, given: dict[str, Any]) -> None:
     batches = theirs.batch_sampler
     sampler = theirs.sampler
     if type(batches) is data.BatchSampler:
@@ -143,6 +174,11 @@ def _take_order(theirs: Any, given: dict[str, Any]) -> None:
         given["sampler"] = sampler
     else:
         given["batch_sampler"] = batches
+    if shares:
+        if "sampler" not in given:
+            raise Unlike(f"shared: of samplers, not of {type(batches).__name__}, whose batches each rank would draw for itself")
+        given["sampler"] = Shared(sampler)
+        return
     if type(sampler) is data.DistributedSampler and "sampler" in given:
         return  # it states its seed, which is that of all ranks, and this one's share
     given["rank"], given["ranks"] = 0, 1  # as theirs, which knows of no ranks
@@ -181,7 +217,8 @@ def loader_like(likeness: Likeness) -> DataLoader[Any]:
         dataset = data.Subset(dataset, likeness.found.source.within)
     with kept_random_states(likeness.theirs):  # of which a sampler may draw
         made: DataLoader[Any] = DataLoader(dataset, **likeness.options)
-    made._likeness = likeness
+    made._likeness, made._alone = likeness, likeness.alone
+    made._changes = Changes(likeness.again, likeness.theirs.dataset, likeness.theirs)
     return made
 
 

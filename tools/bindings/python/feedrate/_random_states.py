@@ -9,6 +9,8 @@ from typing import Any, Iterator
 
 import torch
 
+from feedrate._torch_remade import samplers_within
+
 
 @contextlib.contextmanager
 def kept_random_states(loader: Any = None) -> Iterator[None]:
@@ -29,16 +31,7 @@ def kept_random_states(loader: Any = None) -> Iterator[None]:
             generator.set_state(state)
 
 
-def _generators_of(loader: Any) -> Iterator[torch.Generator]:
-    """Its own, and those of its samplers, which may be within one another."""
-    seen: list[Any] = []
-    waiting = [loader]
-    while waiting:
-        one = waiting.pop()
-        if one is None or any(one is other for other in seen):
-            continue
-        seen.append(one)
-        generator = getattr(one, "generator", None)
-        if isinstance(generator, torch.Generator):
-            yield generator
-        waiting += [getattr(one, name, None) for name in ("sampler", "batch_sampler")]
+def _generators_of(loader: Any) -> list[torch.Generator]:
+    """Its own, and those of its samplers."""
+    generators = [getattr(one, "generator", None) for one in samplers_within(loader)]
+    return [one for one in generators if isinstance(one, torch.Generator)]

@@ -117,6 +117,8 @@ def sampling_of(sampler: Any, source: Source) -> Sampling:
         share = {"rank": sampler.rank, "ranks": sampler.num_replicas}
         options = {**order, **share, "shuffle": sampler.shuffle, "seed": sampler.seed}
         return Sampling(options, follows=sampler, loader=LeavingOut if sampler.drop_last else Repeating)
+    if kind is Shared:
+        return _shared(sampler.sampler, source)
     if not isinstance(sampler, Iterable):
         raise TypeError(f"sampler: expected indices, or a sampler of them, found {sampler!r}")
     # As PyTorch has it: each rank's sampler yields its share.
@@ -129,6 +131,23 @@ def sampling_of(sampler: Any, source: Source) -> Sampling:
 
 
 _WHOLE = (data.SequentialSampler, data.RandomSampler, data.DistributedSampler)
+
+
+class Shared:
+    """A sampler that knows no ranks, whose epochs those of torch.distributed share as a DistributedSampler's."""
+
+    def __init__(self, sampler: Any) -> None:
+        self.sampler = sampler
+
+
+def _shared(sampler: Any, source: Source) -> Sampling:
+    sampling = sampling_of(sampler, source)
+    if sampling.sampler is not None:
+        raise ValueError(
+            f"shared: of PyTorch's own samplers, not of {type(sampler).__name__}, whose indices each rank would draw for "
+            "itself: give a DistributedSampler, or yield each rank's share and say shared=False"
+        )
+    return sampling._replace(loader=Repeating)
 
 
 def _seed_of(sampler: Any) -> Options:
@@ -228,6 +247,9 @@ class Order:
     def is_asked(self) -> bool:
         """At every epoch."""
         return self._sampling.sampler is not None
+
+    def go_on_from(self, before: Order) -> None:
+        self._followed = before._followed
 
     def epoch_set(self) -> int | None:
         """The epoch that others have set the sampler to since the last iteration."""

@@ -31,6 +31,9 @@ class Seeds:
         self._persists = persists
         self._own: torch.Generator | None = None  # since the first iteration, where they persist
 
+    def go_on_from(self, before: Seeds) -> None:
+        self._own = before._own
+
     @property
     def change(self) -> bool:
         """Whether what an iteration yields depends on its seeds."""
@@ -56,6 +59,15 @@ class Seeds:
         if type(sampler) is data.RandomSampler:  # which holds the dataset, for its length
             sampler = random_sampler(len(sampler), sampler.generator)
         return {**self.__dict__, "_sampler": sampler}
+
+
+def seeds_of(loader: Any, generator: torch.Generator | None, size: int, sampled: Any, persists: bool) -> Seeds:
+    """Of a Loader of ours. `sampled`: the sampler that its settings are made of, None: there is none, or False: one
+    that draws nothing or draws itself."""
+    if sampled is None and loader._draws_order():
+        sampled = random_sampler(size, generator)
+    settings = loader._settings
+    return Seeds(generator, sampled or None, settings.seed, settings.trains, persists)
 
 
 def random_sampler(size: int, generator: torch.Generator | None) -> data.RandomSampler:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import reprlib
 import warnings
@@ -22,8 +23,11 @@ from feedrate._torch_dataset import Dataset
 from feedrate._torch_decoder import Decoder, expect_decoder
 from feedrate._torch_epoch import Epoch, Run, Streams, pin, soft_classes, unpin
 from feedrate._torch_names import expect_named, source_of, take_names
+from feedrate._torch_ranks import expect_alone
+from feedrate._torch_ranks import share as _share
+from feedrate._torch_remade import Changes, Remade
 from feedrate._torch_samplers import USUAL_BATCH, Order, take_samplers
-from feedrate._torch_seeds import Seeds, random_sampler
+from feedrate._torch_seeds import seeds_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -38,7 +42,7 @@ Tensors = tuple[torch.Tensor, torch.Tensor]
 IndexedTensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-class DataLoader(Attributes, Generic[T]):
+class DataLoader(Attributes, Remade, Generic[T]):
     """Yields (images, labels) of one epoch, as `torch.utils.data.DataLoader` does.
 
     Images are count x channels x height x width: u8 in channels_last memory, which convolutions on a
@@ -55,7 +59,11 @@ class DataLoader(Attributes, Generic[T]):
     where PyTorch's loader does. So two loaders differ, and torch.manual_seed repeats both. With a `seed`
     nothing is drawn there: epoch N of any such loader is the same, and after each epoch threads prepare the
     next one. Ranks that share an epoch have one order without a word to each other, that of seed 1 or of
-    generator.initial_seed(), which `set_epoch` chooses; what is drawn for samples is each rank's own.
+    generator.initial_seed(), which `set_epoch` chooses, from epoch 0 where a loader is made anew; what is drawn
+    for samples is each rank's own.
+
+    Where samplers or datasets of PyTorch's are given, what is changed in them (weights, indices, samples) is
+    taken up when an iteration starts, as by PyTorch's loader, or raises ValueError.
 
     When an iteration was broken off, the next one is the next epoch, from its start. One that begins while
     others go on is an epoch of its own as well, with threads of its own, as zip(loader, loader) has two; the
@@ -171,6 +179,8 @@ class DataLoader(Attributes, Generic[T]):
 
         Settings that the shell and C have, too:
         """
+        arguments = {name: value for name, value in locals().items() if name not in ("self", "others", "settings")}
+        arguments |= settings
         expect_named(recipe, others)
         given: dict[str, Any] = settings | ({} if seed is None else {"seed": seed})
         take_names({"num_workers": num_workers, "generator": generator, "std": std}, given)
@@ -224,16 +234,15 @@ class DataLoader(Attributes, Generic[T]):
         self._sample_seconds = 0.0  # in it, since the threads were started
         self._indices = indices
         self._persists = persistent_workers is not False and not self._order.is_asked
-        self._seeds: Seeds | None = None
-        if seed is None:
-            shuffles = sampler is batch_sampler is None and self._loader._draws_order()
-            own = random_sampler(len(self._source), generator) if shuffles else sampling.seeded_by
-            settled = self._loader._settings
-            self._seeds = Seeds(generator, own, settled.seed, settled.trains, bool(persistent_workers))
+        sampled = None if sampler is batch_sampler is None else sampling.seeded_by or False
+        drawn = seeds_of(self._loader, generator, len(self._source), sampled, bool(persistent_workers))
+        self._seeds = drawn if seed is None else None
         self._pins = pin_memory is not False and torch.cuda.is_available()
         if pin_memory and not self._pins:
             warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
-        self._likeness: Likeness | None = None  # to a loader that it was made like
+        self._likeness: Likeness | None = None  # to a loader that it was made like …
+        self._alone = False  # … which knows no ranks, so that there may be no others
+        self._changes: Changes | None = Changes(functools.partial(type(self), **arguments), dataset, sampler, batch_sampler)
         self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not …
@@ -252,12 +261,15 @@ class DataLoader(Attributes, Generic[T]):
     def __len__(self) -> int:
         """Batches of this rank in an epoch."""
         self._take_share()
+        if not any(one.goes_on for one in self._iterations):
+            self._take_changes()
         return self._loader.batches_per_epoch
 
     def __iter__(self) -> Epoch[T]:
-        epoch = self._order.epoch_set()
         others = [other for other in self._iterations if other.goes_on]
         begins = copy.copy(self) if any(other.loader is self for other in others) else self
+        begins._take_changes()
+        epoch = self._order.epoch_set()
         begins._free_from = max([self._free_from, *(other.epoch + 1 for other in others)])
         if epoch is not None:
             begins.set_epoch(epoch)
@@ -338,20 +350,7 @@ class DataLoader(Attributes, Generic[T]):
 
     def __repr__(self) -> str:
         rank = f", rank {self._share[0]} of {self._share[1]}" if self._share[1] > 1 else ""
-        return f"feedrate.torch.DataLoader({self.dataset!r}, {len(self)} batches of {self.batch_size}{rank})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Neither threads nor functions are pickled.
-        return {**self.__dict__, "_live": None, "_likeness": None, "_iterations": ()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ |= {**state, "_iterations": weakref.WeakSet()}
-
-    def __copy__(self) -> DataLoader[T]:
-        made: DataLoader[T] = type(self).__new__(type(self))
-        made.__setstate__({**self.__getstate__(), "_likeness": self._likeness})
-        made.__dict__ |= {name: copy.copy(getattr(self, name)) for name in ("_loader", "_order", "_streams")}
-        return made
+        return f"feedrate.torch.DataLoader({self.dataset!r}, {self._loader.batches_per_epoch} batches of {self.batch_size}{rank})"
 
     @property
     def _prepares(self) -> bool:
@@ -384,15 +383,10 @@ class DataLoader(Attributes, Generic[T]):
     def _take_share(self) -> None:
         """Makes the share this process's, which has changed if torch.distributed has been set up
         since. An iteration that is under way stays as it is, and raises."""
+        if self._alone:
+            expect_alone(_share()[1])
         share = self._share_now()
         if share != self._share:
             self._loader._share(*share)
             self._share = share
             self._live = None
-
-
-def _share() -> tuple[int, int]:
-    distributed = torch.distributed
-    if distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    return 0, 1

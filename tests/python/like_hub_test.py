@@ -126,7 +126,7 @@ class InteropHub(unittest.TestCase):
         some = data.shuffle(seed=2).select(range(11))
         self.assertEqual(self.expect_same(some).info["path"], str(self.place / "train"))
         relabelled = data.with_transform(lambda rows: {**as_they_are(rows), "y": [2 - label for label in rows["label"]]})
-        self.assertEqual(self.expect_same(relabelled).info["format"], "recordio")
+        self.assertEqual(self.expect_same(relabelled).info["path"], str(self.place / "train"))
 
     def test_a_copy_where_one_is_asked_for(self):
         out = self.place / "copy"

@@ -183,7 +183,7 @@ class InteropDataLoader(unittest.TestCase):
     def loader(self, dataset=None, recipe=RECIPES[0], **options):
         from feedrate.torch import DataLoader
 
-        return DataLoader(dataset or packed(), recipe, **{"batch_size": 5, "threads": 2, "pin_memory": False, **options})
+        return DataLoader(dataset or packed(), recipe, **{"batch_size": 5, "threads": 2, "pin_memory": False, "seed": 1, **options})
 
     def values(self, loader):
         return [(images.numpy().tobytes(), labels.tolist()) for images, labels in loader]

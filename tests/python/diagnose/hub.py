@@ -5,6 +5,7 @@ import tempfile
 
 import datasets
 import torch
+from datasets.table import embed_table_storage
 from torch.utils.data import DataLoader
 from torchvision import transforms
 
@@ -24,7 +25,8 @@ def collate(rows):
     return torch.stack([row["pixel_values"] for row in rows]), torch.tensor([row["label"] for row in rows])
 
 
-# No folder holds these labels, so the files are copied.
+# The files are in the table, as the Hub has them, so they are copied.
+table = table.with_format("arrow").map(embed_table_storage, batched=True).with_format(None)
 table = table.add_column("class", [1 - label for label in table["label"]]).remove_columns("label").rename_column("class", "label")
 table = table.with_transform(trained)
 loader = DataLoader(table, 4, shuffle=True, collate_fn=collate)

@@ -242,7 +242,7 @@ class DataLoader(Attributes, Remade, Generic[T]):
             warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
         self._likeness: Likeness | None = None  # to a loader that it was made like …
         self._alone = False  # … which knows no ranks, so that there may be no others
-        self._changes: Changes | None = Changes(functools.partial(type(self), **arguments), dataset, sampler, batch_sampler)
+        self._changes: Changes | None = Changes(functools.partial(DataLoader, **arguments), dataset, sampler, batch_sampler)
         self._live: Run | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not …

@@ -55,7 +55,6 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
 
 Job make_job(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options,
              const CropIndexes& crops) {
-  const LoaderOptions::Diagnosis& diagnosis = options.diagnosis;
   return {.dataset = dataset,
           .recipe = fitting(recipe, options.pixels),
           .shape = shape_of(dataset, recipe),
@@ -65,7 +64,7 @@ Job make_job(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& 
           .on_bad = options.bad.policy,
           .pixels = options.pixels,
           .decoded = options.decoded,
-          .counts = diagnosis.counts || diagnosis.trace || options.engine.tune,
+          .counts = options.diagnosis.counts || options.diagnosis.trace || options.engine.tune,
           .crops = crops.any() ? &crops : nullptr};
 }
 
@@ -99,10 +98,7 @@ void add(const CropCounters& counted, CropStats& sum) {
 // Where no batch is left of an epoch, the next one begins.
 LoaderState first_state(const LoaderOptions& options, const Plan& plan) {
   LoaderState state = options.start;
-  if (plan.starts_at_end()) {
-    ++state.epoch;
-    state.position = 0;
-  }
+  if (plan.starts_at_end()) state = {state.seed, state.epoch + 1, 0, state.draws};
   return state;
 }
 

@@ -43,7 +43,7 @@ class InteropSwap(unittest.TestCase):
     def test_replaces_what_it_can_and_says_why_not_the_rest(self):
         swapped, left = self.loops("--seconds", "0.2")
         self.assertEqual((swapped["steps"], swapped["swap"]["left"], swapped["swap"]["threads"]), (36, None, 1))
-        self.assertIn("GaussianBlur is no part of recipes", left["swap"]["left"])
+        self.assertIn("RandomPerspective is no part of recipes", left["swap"]["left"])
         swap = swapped["swap"]
         self.assertEqual((swap["data"], swap["pixels_samples"]), (self.place.name, 26))
         self.assertLessEqual(swap["pixels_largest"], 1.01)

@@ -117,6 +117,35 @@ class InteropLikeOwn(unittest.TestCase):
         self.expect_same(self.loader(AsTheyAre, self.samples[:7]))
         self.refuses(self.loader(AsTheyAre), "its images are of the modes L, RGB")
 
+    def test_labels_that_are_no_classes(self):
+        class Valued(Listed):
+            def __getitem__(self, index):
+                path, label = self.samples[index]
+                return self.transform(Image.open(path).convert("RGB")), self.change(label)
+
+        def loader(change, **options):
+            return DataLoader(Valued(self.samples, self.transform, change), batch_size=6, **options)
+
+        for change in (
+            lambda label: torch.tensor(label / 3), lambda label: numpy.float32(label), lambda label: torch.tensor([label / 3, 1]),
+            lambda label: numpy.eye(5, dtype="float32")[label],
+        ):  # fmt: skip
+            theirs = loader(change)
+            for (_, wanted), (_, found) in zip(theirs, like(theirs), strict=True):
+                self.assertEqual((wanted.dtype, wanted.tolist()), (found.dtype, found.tolist()))
+        for change, words in (
+            (lambda label: label / 3, "its labels are of float, not int"),
+            (lambda label: numpy.float64(label), "its labels are of float64"),
+            (lambda label: torch.tensor([label]), "its labels are of int64"),
+            (lambda label: torch.zeros(1 + label), "not all of one type and length"),
+            (lambda label: numpy.random.rand(2).astype("float32"), "another file or label each time"),
+        ):
+            self.refuses(loader(change), words)
+        self.refuses(loader(lambda label: torch.tensor(0.5), collate_fn=lambda some: some), "its labels are of float32")
+        with tempfile.TemporaryDirectory() as place:
+            made = like(loader(lambda label: torch.tensor(label / 3)), directory=str(pathlib.Path(place) / "copy"))
+            self.assertEqual(next(iter(made))[1].tolist(), [torch.tensor(label / 3).item() for _, label in self.samples[:6]])
+
     def test_parts_of_it_and_several(self):
         data = Listed(self.samples, self.transform)
         self.expect_same(DataLoader(Subset(data, [5, 3, 19, 3]), batch_size=3))
@@ -228,6 +257,9 @@ class InteropLikeOwn(unittest.TestCase):
                 self.refuses(self.loader(reading(body)), "Own is no ImageFolder", words)
         self.refuses(self.loader(samples=[("none.jpg", 0)]), "its sample 0 cannot be read: FileNotFoundError")
         self.refuses(DataLoader([(torch.zeros(3), 0)]), "list is no ImageFolder", "opens no file")
+        endless = type("Endless", (Listed,), {"__len__": lambda self: 1 // 0})
+        data = endless(self.samples, self.transform)
+        self.refuses(DataLoader(data, sampler=[0, 1]), "its length is not known: ZeroDivisionError")
 
     def test_leaves_pillow_as_it_was(self):
         before = Image.open

@@ -88,10 +88,13 @@ def _joined_found(joined: Any, collate: Any, directory: str | None) -> Found:
     except ValueError as error:
         raise Unlike(f"the parts of the ConcatDataset are not joined here: {error}") from None
     owners: list[tuple[Found, int]] = []
-    labels: list[int] = []
+    labels: list[Any] = []
     for part in parts:
         owners += [(part, index) for index in range(len(part.source.dataset))]
         labels += part.labels or part.source.dataset.targets
+
+    if len({type(one) for one in labels}) > 1:
+        raise Unlike("the parts of the ConcatDataset have labels of several types")
 
     def load(index: int) -> Any:
         part, own = owners[index]

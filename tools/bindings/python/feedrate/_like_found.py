@@ -47,7 +47,7 @@ class Found(NamedTuple):
     channels: int | None  # that theirs makes of every image; None: as it is stored
     load: Callable[[int], Any]  # index of the whole dataset -> the image, as theirs gives it to its transform
     rows: Rows | None = None
-    labels: list[int] | None = None  # of the whole dataset, where theirs has others than ours
+    labels: list[Any] | None = None  # of the whole dataset, where theirs has others than ours
 
 
 def found_in_place(

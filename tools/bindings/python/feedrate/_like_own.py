@@ -62,6 +62,7 @@ def found_in_own(dataset: Any, collate: Any, directory: str | None) -> Found:
             _expect_same(one, again.get(index, one), first, mode)
     paths = [one.path for one in seen]
     labels = [_label_of(one.label, collate) for one in seen]
+    _expect_equal_labels(labels)
     expect_readable(paths)
     if mode is None:
         _expect_one_mode(paths)
@@ -88,7 +89,10 @@ def _expect_indexed(dataset: Any) -> int:
         raise Unlike("it has no __getitem__ and __len__")
     if hasattr(dataset, "__getitems__"):
         raise Unlike("it yields several samples at once, by __getitems__")
-    count = len(dataset)
+    try:
+        count = len(dataset)
+    except Exception as error:
+        raise Unlike(f"its length is not known: {error!r}") from None
     if count == 0:
         raise Unlike("it is empty")
     return count
@@ -235,19 +239,36 @@ def _expect_same(one: _Seen, other: _Seen, first: _Seen, mode: str | None) -> No
             raise Unlike("its __getitem__ does not return the same for all samples")
         if seen.by is not first.by and not are_alike(seen.by, first.by):
             raise Unlike("its __getitem__ calls several Composes")
-    if one.path != other.path or type(one.label) is not type(other.label) or bool(one.label != other.label):
+    if one.path != other.path or not _are_same(one.label, other.label):
         raise Unlike("its __getitem__ returns another file or label each time")
 
 
-def _label_of(label: Any, collate: Any) -> int:
+def _are_same(one: Any, other: Any) -> bool:
+    """Of two labels, of whatever type."""
+    if type(one) is not type(other):
+        return False
+    if hasattr(one, "tolist"):
+        return str(one.dtype) == str(other.dtype) and bool(one.tolist() == other.tolist())
+    return bool(one == other)
+
+
+def _label_of(label: Any, collate: Any) -> Any:
+    """A whole number, or numbers of 32 bits: what a batch has in int64 or float32."""
     if type(label) is int:
         return label
     numpy: Any = sys.modules.get("numpy")
-    is_theirs = isinstance(label, torch.Tensor) and label.dtype == torch.int64 and label.dim() == 0
-    if collate is data.default_collate and (is_theirs or numpy is not None and type(label) is numpy.int64):
-        return int(label)
-    kind = str(label.dtype) if hasattr(label, "dtype") else type(label).__name__
+    kind = str(label.dtype).removeprefix("torch.") if hasattr(label, "dtype") else type(label).__name__
+    is_one = isinstance(label, torch.Tensor) or numpy is not None and isinstance(label, (numpy.generic, numpy.ndarray))
+    # Another collate function gets single labels, of their types.
+    if is_one and collate is data.default_collate:
+        if kind == "int64" and label.ndim == 0 or kind == "float32" and label.ndim < 2:
+            return label.tolist()
     raise Unlike(f"its labels are of {kind}, not int")
+
+
+def _expect_equal_labels(labels: list[Any]) -> None:
+    if len({(type(one), len(one) if isinstance(one, list) else 0) for one in labels}) > 1:
+        raise Unlike("its labels are not all of one type and length")
 
 
 def _rows_of(first: _Seen) -> Rows | None:
@@ -278,9 +299,10 @@ def _picture(path: str, mode: str | None) -> Any:
         return image.copy() if mode is None else image.convert(mode)
 
 
-def _opened(paths: list[str], labels: list[int], directory: str | None) -> Dataset:
-    """The files where they lie, or copied to a RecordIO as they are."""
-    known = labels if 0 <= min(labels) and max(labels) <= LARGEST_LABEL else [0] * len(labels)
+def _opened(paths: list[str], labels: list[Any], directory: str | None) -> Dataset:
+    """The files where they lie, or copied to a RecordIO as they are; without labels that are no classes."""
+    are_classes = type(labels[0]) is int and 0 <= min(labels) and max(labels) <= LARGEST_LABEL
+    known = labels if are_classes else [0] * len(labels)
     try:
         ours = files(list(zip(paths, known)))
         if directory is None:

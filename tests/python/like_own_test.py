@@ -152,6 +152,18 @@ class InteropLikeOwn(unittest.TestCase):
         other = Listed(self.samples[:5], self.transform)
         self.expect_same(DataLoader(ConcatDataset([data, other]), batch_size=7))
 
+    def test_follows_what_a_script_changes(self):
+        data = Listed(list(self.samples), self.transform)
+        loader = like(DataLoader(data, batch_size=4))
+        self.assertEqual(next(iter(loader))[0].shape, (4, 3, 32, 24))
+        data.transform = v1.Compose([v1.Resize((9, 8)), v1.PILToTensor()])
+        self.assertEqual(next(iter(loader))[0].shape, (4, 3, 9, 8))
+        del data.samples[7:]
+        self.assertEqual([label for _, some in loader for label in some.tolist()], [label for _, label in self.samples[:7]])
+        data.transform = v1.Compose([v1.Lambda(lambda image: image), v1.PILToTensor()])
+        with self.assertRaisesRegex(ValueError, "has changed since, and now: .*Lambda is no part of recipes"):
+            iter(loader)
+
     def test_conversion_and_own_collate(self):
         with tempfile.TemporaryDirectory() as place:
             out = str(pathlib.Path(place) / "copy")

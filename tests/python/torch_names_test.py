@@ -242,7 +242,24 @@ class InteropNames(unittest.TestCase):
         few = ImageFolder(folder(), is_valid_file=lambda path: path != first)
         self.assertEqual(self.flat(self.loader(few, **options)), [i for i in range(64) if i != 20])
         cut.samples = [(path, label + 1) for path, label in cut.samples]
-        with self.assertRaisesRegex(ValueError, "expected the class ., found . in the ImageFolder: give the path and labels="):
+        for given, expected in (cut, cut.samples), (data.Subset(cut, [3, 1]), [cut.samples[3], cut.samples[1]]):
+            labels = [label for _, labels in self.loader(given, **options) for label in labels.tolist()]
+            self.assertEqual(labels, [label for _, label in expected])
+
+        class Backwards(ImageFolder):
+            def find_classes(self, directory):
+                names, numbers = super().find_classes(directory)
+                return names, {name: len(names) - 1 - number for name, number in numbers.items()}
+
+        backwards = Backwards(folder())
+        loader = self.loader(backwards, batch_size=64, **options)
+        ((images, labels),) = loader
+        self.assertEqual(labels.tolist(), [label for _, label in backwards.samples])
+        ((expected, others),) = self.loader(ImageFolder(folder()), batch_size=64, **options)
+        places = [[path for path, _ in one.samples] for one in (backwards, ImageFolder(folder()))]
+        self.assertTrue(torch.equal(images, expected[[places[1].index(path) for path in places[0]]]))
+        cut.samples[0] = cut.samples[0][0], -1
+        with self.assertRaisesRegex(ValueError, "expected a label from 0 to .*, found -1"):
             self.loader(cut, **options)
         with tempfile.TemporaryDirectory() as root:
             os.symlink(folder(), os.path.join(root, "train"))

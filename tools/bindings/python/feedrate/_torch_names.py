@@ -13,6 +13,7 @@ from torch.utils import data
 
 from feedrate import _native
 from feedrate._data import Dataset, mix, opened
+from feedrate._files import files
 from feedrate._torch_dataset import Dataset as TorchDataset
 
 Options = dict[str, Any]
@@ -164,7 +165,8 @@ def _kind_of(dataset: Any) -> str:
 
 
 def _folder(folder: Any, vision: Any) -> tuple[Dataset, list[int] | None]:
-    """A torchvision folder of ours, and where its samples are in it, unless they are all in their order."""
+    """A torchvision folder of ours, or its list of files where it has labels of its own, and where its samples are in
+    it, unless they are all in their order."""
     kind = type(folder).__name__
     _expect_no_function(folder, "transform", "target_transform")
     if folder.loader not in (vision.default_loader, vision.pil_loader, vision.accimage_loader):
@@ -176,10 +178,9 @@ def _folder(folder: Any, vision: Any) -> tuple[Dataset, list[int] | None]:
         index = index_of.get(path)
         if index is None:
             raise ValueError(f"dataset: {path}: the {kind} lists it, Feedrate does not: give the path")
-        if targets[index] != label:
-            raise ValueError(
-                f"dataset: {path}: expected the class {targets[index]}, found {label} in the {kind}: give the path and labels="
-            )
+        if targets[index] != label:  # as find_classes of a derived class numbers them
+            names = folder.classes if all(number < len(folder.classes) for _, number in folder.samples) else None
+            return files(folder.samples, names), None
         listed.append(index)
     return ours, None if listed == list(range(len(ours))) else listed
 

@@ -6,6 +6,7 @@ import pickle
 import tempfile
 import unittest
 import unittest.mock
+import weakref
 
 import feedrate
 from like_test import picture, there
@@ -19,6 +20,7 @@ if there("torch"):
     )  # fmt: skip
 
     import feedrate.torch
+    from feedrate._like import likeness_of, loader_like
     from feedrate.torch import like
 if there("torch", "torchvision", "PIL", "numpy"):
     from torchvision.datasets import ImageFolder
@@ -265,6 +267,18 @@ class InteropLikeChanges(unittest.TestCase):
         self.assertEqual((len(whole), len(labels_of(whole)), labels_of(some)), (2, 11, [4, 2, 9]))
         data.samples[2] = data.samples[2][0], 100
         self.assertEqual(labels_of(some), [4, 100, 9])
+
+    def test_a_loader_that_is_swapped_is_not_held(self):
+        """By the loader in its place, which goes with it."""
+        data = self.folder()
+        theirs = DataLoader(data, shuffle=True)
+        ours = loader_like(likeness_of(theirs, None, None, is_inner=True))
+        self.assertEqual(len(labels_of(ours)), COUNT)
+        data.transform = Compose([RandomResizedCrop(24), ToTensor()])
+        self.assertEqual(next(iter(ours))[0].shape[2], 24)
+        there = weakref.ref(theirs)
+        del theirs
+        self.assertIsNone(there())
 
     def test_a_change_between_two_epochs_keeps_their_number(self):
         data = self.folder()

@@ -138,7 +138,7 @@ def _measure(ours, loader, number):
     for _ in range(_turns):
         why = why or _apart(None, "unmeasured", number, lambda: _measure_theirs(loader, number))
         if not why:
-            _measure_ours(ours, number)
+            _measure_ours(ours, loader, number)
     if why:
         _send("unmeasured", loader=number, why=why)
 
@@ -159,12 +159,12 @@ def _measure_theirs(loader, number):
     _say_supply("before", number, os.getppid(), _pace_of(_again_loader(loader, workers), max(1, workers), seconds))
 
 
-def _measure_ours(ours, number):
+def _measure_ours(ours, loader, number):
     """Here: a fork could start no threads where this process has some. Of a copy, so that nothing of the script's is
     drawn."""
     import copy
 
-    with sys.modules["feedrate._like"].kept_random_states(ours._likeness.theirs):
+    with sys.modules["feedrate._like"].kept_random_states(loader):
         measured = copy.copy(ours)
         measured._seeds = None
         _say_supply("after", number, os.getpid(), _pace_of(_epochs_of(measured), 1, float(_settings["seconds"]) / _turns))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import torch
@@ -86,7 +87,7 @@ class Likeness(NamedTuple):
     options: dict[str, Any]  # of feedrate.torch.DataLoader
     notes: list[str]  # sentences: what is otherwise
     stand_ins: StandIns
-    theirs: Any
+    theirs: Callable[[], Any]
     alone: bool  # several ranks are an error
     again: Callable[[], DataLoader[Any]]  # of what there is by then
 
@@ -122,14 +123,17 @@ def likeness_of(
     options["labels"] = found.labels
     options["transform"] = _collated(theirs.collate_fn, found.rows, notes)
 
+    # The probe keeps ours as long as theirs lives.
+    held: Callable[[], Any] = weakref.ref(theirs) if is_inner else lambda: theirs
+
     def again() -> DataLoader[Any]:
         try:
-            return loader_like(likeness_of(theirs, threads, directory, is_inner, shared))
+            return loader_like(likeness_of(held(), threads, directory, is_inner, shared))
         except Unlike as unlike:
             raise ValueError(f"Feedrate has nothing like it: {unlike}") from None
 
     alone = shared is None and not knows_ranks(theirs)
-    return Likeness(found, plan, options, notes, StandIns(found), theirs, alone, again)
+    return Likeness(found, plan, options, notes, StandIns(found), held, alone, again)
 
 
 def knows_ranks(theirs: Any) -> bool:
@@ -215,10 +219,11 @@ def loader_like(likeness: Likeness) -> DataLoader[Any]:
     dataset: Any = likeness.found.source.dataset
     if likeness.found.source.within is not None:
         dataset = data.Subset(dataset, likeness.found.source.within)
-    with kept_random_states(likeness.theirs):  # of which a sampler may draw
+    theirs = likeness.theirs()
+    with kept_random_states(theirs):  # of which a sampler may draw
         made: DataLoader[Any] = DataLoader(dataset, **likeness.options)
     made._likeness, made._alone = likeness, likeness.alone
-    made._changes = Changes(likeness.again, likeness.theirs.dataset, likeness.theirs)
+    made._changes = Changes(likeness.again, theirs.dataset, theirs.sampler, theirs.batch_sampler)
     return made
 
 

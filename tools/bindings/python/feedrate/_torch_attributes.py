@@ -39,7 +39,7 @@ class Attributes:
     @property
     def collate_fn(self) -> Callable[[Any], Any]:
         """The function of the loader that this one is like; otherwise PyTorch's own, which makes such batches."""
-        return data.default_collate if self._likeness is None else self._likeness.theirs.collate_fn
+        return data.default_collate if self._likeness is None else self._likeness.theirs().collate_fn
 
     @property
     def pin_memory(self) -> bool:

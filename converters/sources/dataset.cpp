@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 class DatasetSource final : public StoredSource {
  public:
-  DatasetSource() : StoredSource("dataset", "any format below, to convert it into another") {}
+  DatasetSource()
+      : StoredSource("dataset", "a dataset in any format, to convert it into another") {}
 
   std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
     const fs::path path = one_of(inputs);

@@ -26,7 +26,7 @@ class FolderSource final : public StoredSource {
   FolderSource()
       : StoredSource(
             "folder",
-            "images in one sub-directory per class, as ImageFolder, also in a tar or zip") {}
+            "one directory of images per class, as for ImageFolder, also in a tar or zip") {}
 
   bool takes_labels() const override { return true; }
 

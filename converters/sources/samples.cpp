@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 
 class SamplesSource final : public Source {
  public:
-  SamplesSource() : Source("samples", "what a program sends, as feedrate.write() in Python does") {}
+  SamplesSource()
+      : Source("samples", "samples from another program, such as feedrate.write() in Python") {}
 
   std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
     return {description(inputs).split};

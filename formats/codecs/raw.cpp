@@ -8,7 +8,7 @@ namespace {
 
 class RawCodec final : public Codec {
  public:
-  RawCodec() : Codec("raw", "pixels as they are: largest on disk, nothing to decode") {}
+  RawCodec() : Codec("raw", "raw pixels: largest on disk, nothing to decode") {}
 
   bool knows(Bytes) const override { return false; }
 

@@ -59,11 +59,12 @@ constexpr Parameter apply_parameters[] = {
     {"parts", Parameter::Type::whole, 1, 64, {1}},
 };
 
-const PartKind apply_row(
-    "apply", "The next parts, of those behind it, in this share of the images; else none of them",
-    PartStage::pixels, apply_parameters, [](const ParameterValues& values) -> Part {
-      return {.gatherer = std::make_unique<Apply>(values.whole("parts"), values.number("share"))};
-    });
+const PartKind apply_row("apply", "RandomApply: the next parts, for this share of the images",
+                         PartStage::pixels, apply_parameters,
+                         [](const ParameterValues& values) -> Part {
+                           return {.gatherer = std::make_unique<Apply>(values.whole("parts"),
+                                                                       values.number("share"))};
+                         });
 
 }  // namespace
 

@@ -109,7 +109,7 @@ constexpr Parameter auto_augment_parameters[] = {
 };
 
 const PartKind auto_augment_row(
-    "auto-augment", "Two changes of colour and place, of a policy that was found for a dataset",
+    "auto-augment", "AutoAugment: two colour or geometric operations, by the policy of a dataset",
     PartStage::pixels, auto_augment_parameters, [](const ParameterValues& values) -> Part {
       return {.operation = std::make_unique<AutoAugment>(*policies[values.whole("policy")],
                                                          taking_of(values))};

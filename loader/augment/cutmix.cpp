@@ -56,11 +56,11 @@ class Cutmix final : public Mixer {
 
 constexpr Parameter cutmix_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100, {1}}};
 
-const PartKind cutmix_row("cutmix", "A rectangle of each image comes from another of the batch",
-                          PartStage::batch, cutmix_parameters,
-                          [](const ParameterValues& values) -> Part {
-                            return {.mixer = std::make_unique<Cutmix>(values.number("alpha"))};
-                          });
+const PartKind cutmix_row(
+    "cutmix", "CutMix: a rectangle of each image replaced by one of another image in the batch",
+    PartStage::batch, cutmix_parameters, [](const ParameterValues& values) -> Part {
+      return {.mixer = std::make_unique<Cutmix>(values.number("alpha"))};
+    });
 
 }  // namespace
 

@@ -105,7 +105,7 @@ constexpr Parameter gaussian_blur_parameters[] = {
 
 const PartKind gaussian_blur_row(
     "gaussian-blur",
-    "Blurred by an odd kernel of size x size, or height x width, and a random sigma",
+    "Gaussian blur by an odd kernel, size x size or height x width, and a random sigma",
     PartStage::pixels, gaussian_blur_parameters, [](const ParameterValues& values) -> Part {
       const auto taps = [&](const char* name) {
         const std::uint32_t count = values.whole(values.is_given(name) ? name : "size");

@@ -59,8 +59,9 @@ class Mixup final : public Mixer {
 
 constexpr Parameter mixup_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100, {1}}};
 
-const PartKind mixup_row("mixup", "Each image is a sum of two of the batch", PartStage::batch,
-                         mixup_parameters, [](const ParameterValues& values) -> Part {
+const PartKind mixup_row("mixup", "MixUp: each image blended with another of the batch",
+                         PartStage::batch, mixup_parameters,
+                         [](const ParameterValues& values) -> Part {
                            return {.mixer = std::make_unique<Mixup>(values.number("alpha"))};
                          });
 

@@ -110,7 +110,7 @@ constexpr Parameter pad_parameters[] = {
 };
 
 const PartKind pad_row(
-    "pad", "Pixels around the image: all, or left, top, right and bottom; of a colour or mirrored",
+    "pad", "Padding on all sides, or left, top, right and bottom; with a colour or mirrored",
     PartStage::pixels, pad_parameters, [](const ParameterValues& values) -> Part {
       const auto side = [&](const char* name) {
         return values.whole(values.is_given(name) ? name : "all");

@@ -50,7 +50,7 @@ class Rotate final : public Operation {
 };
 
 constexpr Parameter vertical_flip_parameters[] = {{"share", Parameter::Type::number, 0, 1, {0.5}}};
-const PartKind vertical_flip_row("vertical-flip", "Top becomes bottom, in this share of the images",
+const PartKind vertical_flip_row("vertical-flip", "Vertical flip of this share of the images",
                                  PartStage::pixels, vertical_flip_parameters,
                                  [](const ParameterValues& values) -> Part {
                                    return {.operation = std::make_unique<VerticalFlip>(
@@ -68,7 +68,8 @@ constexpr Parameter rotate_parameters[] = {
     colour_blue,
 };
 const PartKind rotate_row(
-    "rotate", "Turned by degrees, about the centre or x and y; a colour behind the edges",
+    "rotate",
+    "Rotation by a random angle in degrees, about the centre or x, y; a colour fills corners",
     PartStage::pixels, rotate_parameters, [](const ParameterValues& values) -> Part {
       return {.operation =
                   std::make_unique<Rotate>(Turn{values.range("degrees"), values.number("share"),

@@ -52,8 +52,8 @@ constexpr Parameter rand_augment_parameters[] = {
 };
 
 const PartKind rand_augment_row(
-    "rand-augment", "Some of 14 changes of colour and place, each as strong", PartStage::pixels,
-    rand_augment_parameters, [](const ParameterValues& values) -> Part {
+    "rand-augment", "RandAugment: ops of 14 colour and geometric operations, at equal magnitude",
+    PartStage::pixels, rand_augment_parameters, [](const ParameterValues& values) -> Part {
       const std::uint32_t magnitude = values.whole("magnitude");
       const std::uint32_t bins = values.whole("bins");
       if (magnitude >= bins) {

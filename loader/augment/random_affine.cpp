@@ -64,7 +64,7 @@ constexpr Parameter random_affine_parameters[] = {
 
 const PartKind random_affine_row(
     "random-affine",
-    "Turned, moved by shares of the sides, scaled and sheared; a colour behind the edges",
+    "RandomAffine: rotation, translation by shares of the sides, scaling and shear",
     PartStage::pixels, random_affine_parameters, [](const ParameterValues& values) -> Part {
       const Limits limits{values.range("degrees"), values.number("across"), values.number("down"),
                           values.range("scale"),   values.range("shear-x"), values.range("shear-y"),

@@ -64,14 +64,13 @@ constexpr Parameter random_erasing_parameters[] = {
     colour_blue,
 };
 
-const PartKind random_erasing_row("random-erasing",
-                                  "A rectangle of one colour, in this share of the images",
-                                  PartStage::pixels, random_erasing_parameters,
-                                  [](const ParameterValues& values) -> Part {
-                                    return {.operation = std::make_unique<RandomErasing>(
-                                                values.number("share"), values.range("scale"),
-                                                values.range("ratio"), colour_of(values))};
-                                  });
+const PartKind random_erasing_row(
+    "random-erasing", "Random erasing: a rectangle of one colour, in this share of the images",
+    PartStage::pixels, random_erasing_parameters, [](const ParameterValues& values) -> Part {
+      return {.operation =
+                  std::make_unique<RandomErasing>(values.number("share"), values.range("scale"),
+                                                  values.range("ratio"), colour_of(values))};
+    });
 
 }  // namespace
 

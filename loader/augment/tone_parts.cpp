@@ -47,45 +47,45 @@ constexpr Parameter sharpness_parameters[] = {{"factor", Parameter::Type::number
                                               half};
 
 const PartKind random_grey_row(
-    "random-grey", "Colours become greys, in this share of the images, and keep their channels",
-    PartStage::pixels, grey_parameters, [](const ParameterValues& values) -> Part {
+    "random-grey", "Greyscale with three channels, for this share of the images", PartStage::pixels,
+    grey_parameters, [](const ParameterValues& values) -> Part {
       const auto grey = [](Canvas image, double, auto) { adjust_saturation(image, 0); };
       // What all images undergo is no matter of chance.
       return toned(values, grey, 0, values.number("share") == 1 ? "random-grey:share=1" : "");
     });
 
 const PartKind autocontrast_row(
-    "autocontrast", "Each channel stretched to 0 ... 255, in this share of the images",
+    "autocontrast",
+    "Autocontrast: each channel stretched to 0 ... 255, for this share of the images",
     PartStage::pixels, only_half, [](const ParameterValues& values) -> Part {
       return toned(values, [](Canvas image, double, auto) { autocontrast(image); });
     });
 
 const PartKind equalize_row("equalize",
-                            "Each channel's histogram made flat, in this share of the images",
+                            "Histogram equalisation of each channel, for this share of the images",
                             PartStage::pixels, only_half,
                             [](const ParameterValues& values) -> Part {
                               return toned(values,
                                            [](Canvas image, double, auto) { equalize(image); });
                             });
 
-const PartKind invert_row("invert", "Each value becomes 255 less it, in this share of the images",
+const PartKind invert_row("invert", "Inverted values, for this share of the images",
                           PartStage::pixels, only_half, [](const ParameterValues& values) -> Part {
                             return toned(values,
                                          [](Canvas image, double, auto) { solarize(image, 0); });
                           });
 
-const PartKind posterize_row("posterize",
-                             "Only the upper bits of each value, in this share of the images",
-                             PartStage::pixels, posterize_parameters,
-                             [](const ParameterValues& values) -> Part {
-                               const auto posterized = [](Canvas image, double bits, auto) {
-                                 posterize(image, static_cast<int>(bits));
-                               };
-                               return toned(values, posterized, values.number("bits"));
-                             });
+const PartKind posterize_row(
+    "posterize", "Posterise: only the upper bits of each value, for this share of the images",
+    PartStage::pixels, posterize_parameters, [](const ParameterValues& values) -> Part {
+      const auto posterized = [](Canvas image, double bits, auto) {
+        posterize(image, static_cast<int>(bits));
+      };
+      return toned(values, posterized, values.number("bits"));
+    });
 
 const PartKind solarize_row(
-    "solarize", "Values from the threshold on inverted, in this share of the images",
+    "solarize", "Solarise: values from the threshold up inverted, for this share of the images",
     PartStage::pixels, solarize_parameters, [](const ParameterValues& values) -> Part {
       return toned(
           values, [](Canvas image, double threshold, auto) { solarize(image, threshold); },
@@ -93,7 +93,7 @@ const PartKind solarize_row(
     });
 
 const PartKind sharpness_row(
-    "sharpness", "Sharpened by a factor, or smoothed by one below 1, in this share of the images",
+    "sharpness", "Sharpened by a factor, or smoothed by one below 1, for this share of the images",
     PartStage::pixels, sharpness_parameters, [](const ParameterValues& values) -> Part {
       const auto sharpened = [](Canvas image, double factor, std::span<std::uint8_t> scratch) {
         adjust_sharpness(image, static_cast<float>(factor), scratch);

@@ -33,13 +33,13 @@ constexpr Parameter trivial_augment_parameters[] = {
     colour_blue,
 };
 
-const PartKind trivial_augment_row("trivial-augment",
-                                   "One of 14 changes of colour and place, of any strength",
-                                   PartStage::pixels, trivial_augment_parameters,
-                                   [](const ParameterValues& values) -> Part {
-                                     return {.operation = std::make_unique<TrivialAugment>(
-                                                 values.whole("bins"), taking_of(values))};
-                                   });
+const PartKind trivial_augment_row(
+    "trivial-augment",
+    "TrivialAugment: one of 14 colour and geometric operations, at random strength",
+    PartStage::pixels, trivial_augment_parameters, [](const ParameterValues& values) -> Part {
+      return {.operation =
+                  std::make_unique<TrivialAugment>(values.whole("bins"), taking_of(values))};
+    });
 
 }  // namespace
 

@@ -204,7 +204,7 @@ constexpr Parameter crop_parameters[] = {size_224,   given_height, given_width,
                                          crop_scale, crop_ratio,   drawn_interpolation};
 const PartKind random_resized_crop_row(
     "random-resized-crop",
-    "A random share of the area (scale), of a random ratio, resized to size, or height x width",
+    "Random crop by area (scale) and aspect ratio, resized to size, or height x width",
     PartStage::resize, crop_parameters, [](const ParameterValues& values) -> Part {
       return {.step = std::make_unique<RandomResizedCrop>(
                   sides_of("random-resized-crop", values),
@@ -216,7 +216,7 @@ constexpr Parameter resize_parameters[] = {{"size", Parameter::Type::whole, 1, 8
                                            given_height,
                                            given_width,
                                            fixed_interpolation};
-const PartKind resize_row("resize", "The short side becomes size; or the image height x width",
+const PartKind resize_row("resize", "Resize the short side to size, or the image to height x width",
                           PartStage::resize, resize_parameters,
                           [](const ParameterValues& values) -> Part {
                             const Sides sides = sides_of("resize", values);
@@ -227,7 +227,7 @@ const PartKind resize_row("resize", "The short side becomes size; or the image h
                           });
 
 constexpr Parameter center_parameters[] = {size_224, given_height, given_width};
-const PartKind center_crop_row("center-crop", "The middle, size x size or height x width",
+const PartKind center_crop_row("center-crop", "Crop at the centre, size x size or height x width",
                                PartStage::crop, center_parameters,
                                [](const ParameterValues& values) -> Part {
                                  return {.step = std::make_unique<CenterCrop>(
@@ -238,26 +238,26 @@ constexpr Parameter random_parameters[] = {{"size", Parameter::Type::whole, 1, 4
                                            given_height,
                                            given_width,
                                            {"pad", Parameter::Type::whole, 0, 1024, {0}}};
-const PartKind random_crop_row("random-crop",
-                               "Anywhere, size x size or height x width, behind pad black pixels",
-                               PartStage::crop, random_parameters,
-                               [](const ParameterValues& values) -> Part {
-                                 return {.step = std::make_unique<RandomCrop>(
-                                             sides_of("random-crop", values), values.whole("pad"))};
-                               });
+const PartKind random_crop_row(
+    "random-crop",
+    "Random crop, size x size or height x width, after padding with pad black pixels",
+    PartStage::crop, random_parameters, [](const ParameterValues& values) -> Part {
+      return {.step = std::make_unique<RandomCrop>(sides_of("random-crop", values),
+                                                   values.whole("pad"))};
+    });
 
 constexpr Parameter flip_parameters[] = {{"share", Parameter::Type::number, 0, 1, {0.5}}};
-const PartKind flip_row("flip", "Left becomes right, in this share of the images", PartStage::flip,
+const PartKind flip_row("flip", "Horizontal flip of this share of the images", PartStage::flip,
                         flip_parameters, [](const ParameterValues& values) -> Part {
                           return {.step = std::make_unique<Flip>(values.number("share"))};
                         });
 
-const PartKind rgb_row("rgb", "Three channels: grey images become colours", PartStage::channels, {},
+const PartKind rgb_row("rgb", "RGB: grey images get three equal channels", PartStage::channels, {},
                        [](const ParameterValues&) -> Part {
                          return {.step = std::make_unique<Channels>("rgb", 3)};
                        });
-const PartKind grey_row("grey", "One channel: colours become what Pillow makes of them in mode L",
-                        PartStage::channels, {}, [](const ParameterValues&) -> Part {
+const PartKind grey_row("grey", "Greyscale, as Pillow's mode L", PartStage::channels, {},
+                        [](const ParameterValues&) -> Part {
                           return {.step = std::make_unique<Channels>("grey", 1)};
                         });
 

@@ -49,7 +49,7 @@ class Caffe final : public Recipe {
   explicit Caffe(std::string_view name = "caffe",
                  const ParameterValues& values = ParameterValues(caffe_parameters))
       : Recipe(name,
-               "Resize to 256 x 256 whatever the ratio was, random 227 x 227 crop, RGB, flip"),
+               "Resize to 256 x 256 whatever the aspect ratio, random 227 x 227 crop, RGB, flip"),
         window_(name, values),
         flip_(values.number("flip")) {}
 

@@ -13,7 +13,7 @@ constexpr int default_quality = 95;  // of cv2.imwrite and im2rec
 
 class JpegCodec final : public Codec {
  public:
-  JpegCodec() : Codec("jpeg", "lossy, about a sixth of raw for photographs at its quality of 95") {}
+  JpegCodec() : Codec("jpeg", "lossy, about a sixth of raw for photographs at quality 95") {}
 
   bool knows(Bytes encoded) const override {
     return as_text(encoded.first(std::min<std::size_t>(encoded.size(), 3))) == "\xff\xd8\xff";

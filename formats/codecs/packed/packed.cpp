@@ -27,10 +27,9 @@ PackedImage checked(Bytes encoded, Shape wanted) {
 class PackedCodec final : public Codec {
  public:
   PackedCodec()
-      : Codec(
-            "packed",
-            "JPEG without its Huffman codes: the same pixels, faster to read; for Feedrate alone") {
-  }
+      : Codec("packed",
+              "JPEG without Huffman codes: same pixels, faster to decode, readable only by "
+              "Feedrate") {}
 
   bool knows(Bytes encoded) const override { return is_packed_jpeg(encoded); }
   Shape shape(Bytes encoded) const override { return packed_jpeg_shape(encoded); }

@@ -138,7 +138,9 @@ class FolderDataset final : public Dataset {
 class FolderContainer final : public Container {
  public:
   FolderContainer()
-      : Container("folder", "a directory for each class, an image file for each sample") {}
+      : Container("folder",
+                  "torchvision's ImageFolder: one directory per class, one image file per sample") {
+  }
 
   // The last row of the registry, because many things hold images in sub-directories: it refuses
   // what another container knows, and what declares itself to be something else.

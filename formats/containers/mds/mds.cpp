@@ -130,7 +130,7 @@ class MdsDataset final : public Dataset {
 
 class MdsContainer final : public Container {
  public:
-  MdsContainer() : Container("mds", "Mosaic streaming: index.json and raw shards; only read") {}
+  MdsContainer() : Container("mds", "Mosaic streaming: index.json and raw shards; read-only") {}
 
   bool knows(const fs::path& from) const override {
     const fs::path path = without_wishes(from);

@@ -203,7 +203,7 @@ class ParquetDataset final : public Dataset {
 class ParquetContainer final : public Container {
  public:
   ParquetContainer()
-      : Container("parquet", "Hugging Face Hub: tables of images and labels; only read") {}
+      : Container("parquet", "Hugging Face Hub: tables of images and labels; read-only") {}
 
   bool knows(const fs::path& path) const override {
     try {

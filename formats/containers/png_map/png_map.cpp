@@ -262,7 +262,7 @@ class PngMapContainer final : public Container {
  public:
   PngMapContainer()
       : Container("png-map",
-                  "CNTK: a PNG or JPEG file an image, a map file with labels, a mean image") {}
+                  "CNTK: one image file per sample, a map file with labels, a mean image") {}
 
   bool knows(const fs::path& path) const override {
     std::error_code ignored;

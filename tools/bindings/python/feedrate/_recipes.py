@@ -75,12 +75,12 @@ def random_crop(size: Size, pad: int = 0) -> Recipe:
 
 
 def flip(share: float = 0.5) -> Recipe:
-    """Left becomes right, in this share of the images."""
+    """Horizontal flip of this share of the images."""
     return recipe("flip", share=share)
 
 
 def rgb() -> Recipe:
-    """Three channels: grey images become colours. A dataset of both needs this or `grey`."""
+    """RGB: grey images get three equal channels. A dataset of both needs this or `grey`."""
     return recipe("rgb")
 
 
@@ -90,7 +90,7 @@ def grey() -> Recipe:
 
 
 def vertical_flip(share: float = 0.5) -> Recipe:
-    """Top becomes bottom, in this share of the images."""
+    """Vertical flip of this share of the images."""
     return recipe("vertical-flip", share=share)
 
 

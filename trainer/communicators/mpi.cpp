@@ -38,8 +38,13 @@ void* open_plugin() {
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
     break;
   }
-  throw Error(join("this is one of several processes, but ", mpi_plugin_file,
-                   " cannot be loaded (a build that finds MPI makes it): ", last_loader_error()));
+  const std::string reason = last_loader_error();
+  throw Error(
+      join("this is one of several processes, but ", mpi_plugin_file, " cannot be loaded: ", reason,
+           ". Install MPI ('tools/install-deps.sh mpi', or libopenmpi-dev and openmpi-bin), then "
+           "configure and build again: that makes the library beside the program. Or start the "
+           "processes "
+           "with torchrun, which needs no MPI"));
 }
 
 class Mpi final : public Communicator {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -309,15 +310,19 @@ TEST(HostileRanks, a_batch_script_of_slurm_is_not_one_of_several) {
   EXPECT_NE(said.errors.find("absent"), std::string::npos) << said.errors;
 }
 
-// The program alone, without the plug-in beside it.
+// The program, beside a plug-in that cannot be loaded.
 TEST(HostileRanks, one_of_several_without_mpi_says_so) {
   const TempDirectory directory;
   const std::string alone = (directory / "feedrate").string();
   std::filesystem::copy_file(program_under_test(), alone);
+  std::ofstream(directory / "libfeedrate_mpi.so") << "no library";
   const Said said = run_program(
       "env", {"OMPI_COMM_WORLD_SIZE=2", alone, "train", "absent", "--network", "lenet"});
   EXPECT_EQ(said.code, exit_failed);
-  EXPECT_NE(said.errors.find("one of several processes"), std::string::npos) << said.errors;
+  for (const char* part : {"one of several processes", "libfeedrate_mpi.so", "libopenmpi-dev",
+                           "tools/install-deps.sh mpi", "torchrun"}) {
+    EXPECT_NE(said.errors.find(part), std::string::npos) << part << ": " << said.errors;
+  }
   const Said one = run_program(
       "env", {"OMPI_COMM_WORLD_SIZE=1", alone, "train", "absent", "--network", "lenet"});
   EXPECT_NE(one.errors.find("absent"), std::string::npos) << one.errors;

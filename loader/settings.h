@@ -79,27 +79,26 @@ struct LoaderSettings {
 
 /// What is said of the same setting elsewhere: in other tables and in lists of several values.
 inline constexpr formats::Setting batch_row{
-    .name = "batch", .unit = "N", .sentence = "Images in a batch", .min = 1, .max = max_batch};
+    .name = "batch", .unit = "N", .sentence = "Images per batch", .min = 1, .max = max_batch};
 inline constexpr formats::Setting epochs_row{
     .name = "epochs",
     .unit = "N",
     .sentence = "Passes over the dataset",
-    .detail = "No number: without end. Those before the start of a run that resumes count.",
+    .detail = "A run that resumes counts the epochs before its start. No number: endless.",
     .min = 1,
     .max = max_epochs};
 inline constexpr formats::Setting seed_row{
-    .name = "seed", .unit = "N", .sentence = "Seed of every random choice"};
-inline constexpr formats::Setting draws_row{
-    .name = "draws",
-    .unit = "N",
-    .sentence = "Samples in an epoch of weights or of a mix",
-    .min = 1,
-    .max = max_draws};
+    .name = "seed", .unit = "N", .sentence = "Seed of all random choices"};
+inline constexpr formats::Setting draws_row{.name = "draws",
+                                            .unit = "N",
+                                            .sentence = "Samples per epoch of weights or of a mix",
+                                            .min = 1,
+                                            .max = max_draws};
 inline constexpr formats::Setting mean_row{
     .name = "mean",
     .unit = "M",
-    .sentence = "Mean to subtract: one number or R,G,B (0 … 255)",
-    .detail = "(pixel - mean) / deviation has the bits of torchvision's normalize.",
+    .sentence = "Mean to subtract, from 0 to 255: one number or R,G,B",
+    .detail = "(pixel - mean) / deviation has the same bits as torchvision's normalize.",
     .range = {.low = 0, .high = 255}};
 inline constexpr formats::Setting deviation_row{
     .name = "deviation",
@@ -109,7 +108,10 @@ inline constexpr formats::Setting deviation_row{
 inline constexpr formats::Setting recipe_row{
     .name = "recipe",
     .unit = "NAME",
-    .sentence = "Augmentation: see 'feedrate list recipes' and 'list parts'",
+    .sentence = "Augmentation ('feedrate list recipes')",
+    .detail =
+        "Parts are added with +, as in imagenet-train+mixup:alpha=0.2: 'feedrate list "
+        "parts'.",
     .names = [] { return formats::kind_names(recipes()); },
     .check = [](std::string_view text) { recipe(text); },  // may have parameters behind its name
     .list = "recipes"};
@@ -121,66 +123,67 @@ void for_each_setting(Settings& of, const Visit& visit) {
   visit(batch_row, of.batch);
   visit({.name = "threads",
          .unit = "N|auto",
-         .sentence = "Loader threads, or auto; 0: load in the consumer's thread",
-         .detail = "auto finds the best number, up to one for each usable core, less one where the "
-                   "consumer computes.",
+         .sentence = "Loader threads, or auto",
+         .detail = "0: load in the trainer's own thread. auto finds the smallest number that keeps "
+                   "up, at most one per usable core, and leaves a core to a trainer that computes "
+                   "on the CPU.",
          .max = max_loader_threads,
          .nothing = "auto"},
         of.threads);
   visit({.name = "pixels",
          .unit = "TYPE",
-         .sentence = "Values in batches: u8 pixels, or numbers, f32 or f16",
+         .sentence = "Type of pixel values: u8, f32 or f16",
+         .detail = "f32 and f16 hold (pixel - mean) / deviation.",
          .words = pixel_words},
         of.pixels);
   visit({.name = "layout",
          .unit = "HOW",
-         .sentence = "Channels last or first; default: nhwc of u8, nchw of f32 and f16",
-         .detail = "The threads that decode convert.",
+         .sentence = "Channels last (nhwc) or first (nchw); default: nhwc for u8, else nchw",
+         .detail = "The loader threads convert.",
          .words = layout_words},
         of.layout);
   visit(mean_row, of.mean);
   visit(deviation_row, of.deviation);
   visit({.name = "decode",
          .unit = "HOW",
-         .sentence = "JPEGs in full, or scaled where a crop allows it",
-         .detail = "Scaled: at 1/2, 1/4 or 1/8 of their size where the recipe shrinks them that "
-                   "much: faster, with slightly other pixels.",
+         .sentence = "Decode JPEGs in full, or scaled where the crop allows it",
+         .detail = "scaled decodes at 1/2, 1/4 or 1/8 when the crop is that much larger than the "
+                   "output. It is faster; pixels change slightly.",
          .words = decode_words},
         of.decode);
   visit(epochs_row, of.epochs);
   visit(seed_row, of.seed);
   visit({.name = "shuffle",
-         .sentence = "Change the order of the samples in every epoch",
-         .detail = "Not said: yes, unless the epoch holds samples in an order of their own, or the "
-                   "recipe only evaluates and there is no window.",
+         .sentence = "Shuffle the samples in every epoch",
+         .detail = "Default: yes, unless the epoch has an order of its own, or the recipe only "
+                   "evaluates and no window is set.",
          .without = "Keep the order of the dataset"},
         of.shuffle);
   visit({.name = "window",
          .unit = "N",
-         .sentence = "Shuffle only among N neighbours (for sequential media); 0: among all",
+         .sentence = "Shuffle only within N neighbouring samples; 0: within all",
+         .detail = "For media that are slow at random reads.",
          .shell = "shuffle-window"},
         of.window);
   visit({.name = "shuffle_blocks",
          .unit = "B",
-         .sentence = "Keep blocks of B neighbours together while shuffling; 0: none",
-         .detail =
-             "The blocks come in random order, and samples are shuffled among those of 16 blocks, "
-             "or of the window. For servers with a cache, and for disks that seek slowly."},
+         .sentence = "Shuffle blocks of B neighbouring samples; 0: single samples",
+         .detail = "Blocks come in random order, and samples are shuffled within 16 blocks, or "
+                   "within the window. For servers with a cache, and for disks that seek slowly."},
         of.shuffle_blocks);
-  visit(
-      {.name = "last",
-       .unit = "HOW",
-       .sentence = "An incomplete last batch: partial, drop, wrap, pad",
-       .detail = "A smaller batch, in which every rank needs an image and the first ranks may "
-                 "have one more than the others; none; one completed with the epoch's first "
-                 "images; or a smaller batch of one size on all ranks, which the first images "
-                 "complete, as PyTorch's DistributedSampler does: at most one less than there are "
-                 "ranks.",
-       .words = last_words},
-      of.last);
+  visit({.name = "last",
+         .unit = "HOW",
+         .sentence = "Incomplete last batch: partial, drop, wrap or pad",
+         .detail =
+             "partial: a smaller batch; every rank needs an image, and the first ranks may have "
+             "one more than the others. drop: no batch. wrap: a full batch, filled with the "
+             "epoch's first images. pad: a smaller batch of equal size on all ranks, filled "
+             "with at most one image per rank, as PyTorch's DistributedSampler does.",
+         .words = last_words},
+        of.last);
   visit({.name = "rank",
          .unit = "R",
-         .sentence = "Load the share of rank R, from 0",
+         .sentence = "Rank of this process, from 0",
          .detail = "Batch k of all ranks together is batch k of one loader with batches of ranks "
                    "times batch images.",
          .max = max_ranks - 1},
@@ -193,26 +196,26 @@ void for_each_setting(Settings& of, const Visit& visit) {
         of.ranks);
   visit({.name = "start",
          .unit = "STATE",
-         .sentence = "Start at this position: EPOCH or EPOCH:IMAGES",
+         .sentence = "Start at EPOCH or EPOCH:IMAGES",
+         .detail = "The number of threads, of ranks and of images per batch may differ from the "
+                   "run that ended there.",
          .shell = "from"},
         of.start);
   visit({.name = "io_threads",
          .unit = "N",
-         .sentence = "Threads that read from disk ahead of the workers",
+         .sentence = "Threads that read ahead from disk",
          .max = max_io_threads},
         of.io_threads);
   visit({.name = "crop_index",
-         .sentence = "Decode crops with the index of 'feedrate index --crops', where there is one",
-         .without = "Decode crops without the index of 'feedrate index --crops'"},
+         .sentence = "Use the dataset's crop index ('feedrate index --crops'), if it has one",
+         .without = "Ignore the dataset's crop index ('feedrate index --crops')"},
         of.crop_index);
   visit({.name = "on_bad",
          .unit = "HOW",
-         .sentence = "A bad sample: fail, replace it, or skip it",
+         .sentence = "Bad samples: fail, replace or skip",
          .words = bad_words},
         of.on_bad);
-  visit({.name = "bad_budget",
-         .unit = "N",
-         .sentence = "Bad samples to accept before failing anyway"},
+  visit({.name = "bad_budget", .unit = "N", .sentence = "Bad samples to tolerate before failing"},
         of.bad_budget);
 }
 

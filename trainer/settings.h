@@ -30,19 +30,26 @@ enum class Mode : std::uint8_t {
 inline constexpr std::string_view mode_words[] = {"train", "infer", "features"};
 constexpr std::string_view name(Mode mode) { return mode_words[static_cast<std::size_t>(mode)]; }
 inline constexpr formats::Setting mode_row{
-    .name = "mode", .unit = "HOW", .sentence = "train, infer or features", .words = mode_words};
+    .name = "mode",
+    .unit = "HOW",
+    .sentence = "Train, or run forward only: infer, features",
+    .detail =
+        "infer reports the time for 1,000 images. features stops at the last pooling layer, whose "
+        "values --out stores. Both read the dataset in order, with the weights of --resume, or "
+        "with random ones, which suffice to measure time.",
+    .words = mode_words};
 
 inline constexpr formats::Setting network_row{
     .name = "network",
     .unit = "NAME",
-    .sentence = "Network: see 'feedrate list networks'",
+    .sentence = "Network to train ('feedrate list networks')",
     .names = [] { return formats::kind_names(networks()); },
     .check = [](std::string_view text) { network(text); },
     .list = "networks"};
 inline constexpr formats::Setting preset_row{
     .name = "preset",
     .unit = "NAME",
-    .sentence = "Complete training settings: see 'feedrate list presets'",
+    .sentence = "Complete training settings ('feedrate list presets')",
     .names = [] { return formats::kind_names(presets()); },
     .check = [](std::string_view text) { preset(text); },
     .list = "presets"};
@@ -62,19 +69,20 @@ requires std::is_same_v<std::remove_const_t<Settings>, DeviceSettings>
 void for_each_setting(Settings& of, const Visit& visit) {
   visit({.name = "device",
          .unit = "NAME",
-         .sentence = "Where to train ('feedrate list devices')",
+         .sentence = "Device ('feedrate list devices')",
          .names = [] { return formats::kind_names(backends()); },
          .check = [](std::string_view text) { backend(text); },
          .list = "devices"},
         of.name);
   visit({.name = "precision",
          .unit = "NAME",
-         .sentence = "fp32, tf32, bf16 or fp16; on the CPU, bf16 only if faster",
+         .sentence = "fp32, tf32, bf16 or fp16",
+         .detail = "On the CPU, layers that bf16 would slow down stay in fp32.",
          .words = known_precisions},
         of.precision);
   visit({.name = "compute_threads",
          .unit = "N",
-         .sentence = "Threads of a CPU trainer; 0: one for each core",
+         .sentence = "Threads of a CPU trainer; 0: one per core",
          .max = formats::max_threads},
         of.compute_threads);
 }
@@ -105,7 +113,8 @@ void for_each_setting(Settings& of, const Visit& visit) {
   visit(loader::batch_row, of.batch);
   visit({.name = "optimizer",
          .unit = "NAME",
-         .sentence = "See 'feedrate list optimizers'; brings its own defaults",
+         .sentence = "Optimizer ('feedrate list optimizers')",
+         .detail = "Another optimizer than the preset's starts from its own defaults.",
          .names = [] { return kind_names(optimizers()); },
          .check = [](std::string_view text) { optimizer(text); },
          .list = "optimizers"},
@@ -132,7 +141,7 @@ void for_each_setting(Settings& of, const Visit& visit) {
       of.trust);
   visit({.name = "schedule",
          .unit = "NAME",
-         .sentence = "Learning-rate schedule: fixed, cosine or the recipe's own",
+         .sentence = "Learning-rate schedule: fixed, cosine or the preset's own",
          .names = [] { return kind_names(policies()); },
          .check = [](std::string_view text) { policy(text); }},
         of.schedule);
@@ -143,17 +152,17 @@ void for_each_setting(Settings& of, const Visit& visit) {
         of.warmup);
   visit({.name = "label_smoothing",
          .unit = "S",
-         .sentence = "Share of each target that is spread over all classes",
+         .sentence = "Share of each label spread over all classes",
          .range = below_one},
         of.label_smoothing);
   visit({.name = "init",
          .unit = "NAME",
-         .sentence = "Initial weights: xavier, glorot, he, he-fan-out",
+         .sentence = "Initial weights: xavier, glorot, he or he-fan-out",
          .words = init_words},
         of.init);
   visit(loader::mean_row, of.mean);
   visit(loader::deviation_row, of.deviation);
-  visit({.name = "zero_gamma", .sentence = "Start residual branches at zero"}, of.zero_gamma);
+  visit({.name = "zero_gamma", .sentence = "Initialise residual branches to zero"}, of.zero_gamma);
 }
 
 /// The recipe with these changes. An optimizer that is not the recipe's starts from its own

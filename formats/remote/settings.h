@@ -37,25 +37,26 @@ requires std::is_same_v<std::remove_const_t<Settings>, RemoteSettings>
 void for_each_setting(Settings& of, const Visit& visit) {
   visit({.name = "connections",
          .unit = "N",
-         .sentence = "Connections to the server of a dataset's URL, at most",
-         .detail = "As many are used as its latency asks for.",
+         .sentence = "Maximum number of connections to a server",
+         .detail = "The server's latency determines how many are used.",
          .min = 1,
          .max = max_connections},
         of.connections);
   visit({.name = "endpoint",
          .unit = "URL",
-         .sentence = "The server of s3:// URLs; default: AWS_ENDPOINT_URL, or AWS",
+         .sentence = "Server for s3:// URLs; default: AWS_ENDPOINT_URL, or AWS",
          .check = check_endpoint},
         of.endpoint);
-  visit({.name = "cache_dir",
-         .unit = "DIR",
-         .sentence = "Keep what servers send in this directory, for later epochs and runs",
-         .detail = "Processes may share it. A version of an object is asked for anew by each run."},
-        of.cache_dir);
+  visit(
+      {.name = "cache_dir",
+       .unit = "DIR",
+       .sentence = "Keep downloads here for later epochs and runs",
+       .detail = "Processes may share it. Each run checks that the server's files are unchanged."},
+      of.cache_dir);
   visit({.name = "cache_size",
          .unit = "BYTES",
-         .sentence = "Bytes in --cache-dir, at most; what was used longest ago goes first",
-         .detail = "Nothing goes that a process is using: what does not fit is fetched each time.",
+         .sentence = "Maximum size of the cache; least recently used data is removed first",
+         .detail = "Data in use is never removed; what does not fit is downloaded again each time.",
          .min = min_cache_size},
         of.cache_size);
 }

@@ -20,7 +20,13 @@ constexpr std::string_view name(Decode decode) {
 inline constexpr formats::Setting decode_row{
     .name = "decode",
     .unit = "HOW",
-    .sentence = "JPEGs in full, scaled where a crop allows it; or packed ones on --device",
+    .sentence = "Decode JPEGs in full, scaled, or on the device",
+    .detail =
+        "scaled decodes at 1/2, 1/4 or 1/8 when the crop is that much larger than the output; "
+        "pixels, and so the digest, change. device needs packed JPEGs (convert --encode "
+        "packed): loader threads read and check them, and the GPU decodes, crops, resizes and "
+        "mirrors them, to the same pixels. Loader threads decode images that aren't packed "
+        "JPEGs, or are too large for the batch slot, and count them.",
     .words = decode_words};
 
 constexpr loader::DecodedSize size_of(Decode decode) {

@@ -30,7 +30,7 @@ std::vector<PublishedRate> read_rates(const std::filesystem::path& file);
 std::vector<PublishedRate> known_rates(const std::filesystem::path& file);
 /// What the option says that names such a file.
 inline constexpr const char* published_or_own_rates =
-    "Rates of devices, instead of published ones: a JSON list";
+    "JSON file of your own device rates";
 
 /// A device's name in small letters, as names are compared.
 std::string device_key(std::string_view name);

@@ -18,19 +18,20 @@ void for_each_list(Options& of, const Visit& visit) {
   const loader::LoaderSettings loader;
   const trainer::DeviceSettings device;
   formats::Setting threads = formats::row_of(loader, loader.threads);
-  threads.sentence = "Loader threads to try";
+  threads.sentence = "Numbers of loader threads to try";
+  threads.detail = "0: load in the trainer's own thread.";
   threads.nothing = "";
   formats::Setting network = trainer::network_row;
   network.sentence = "Networks to train (default: measure supply alone)";
   formats::Setting decode = decode_row;
-  decode.sentence =
-      "JPEGs in full; scaled, by recipes that shrink them; or packed ones on the device";
+  decode.sentence = "Ways to decode JPEGs: full, scaled or device";
   visit("threads", threads, of.threads);
   visit("networks", network, of.networks);
   visit("tools",
         {.name = "tool",
          .unit = "NAME",
-         .sentence = "Tools to measure: feedrate, pytorch, pytorch+feedrate, tensorflow, mxnet",
+         .sentence = "Tools to measure",
+         .detail = "feedrate, pytorch, pytorch+feedrate, tensorflow, mxnet.",
          .words = bench_tools()},
         of.tools);
   visit("batches", loader::batch_row, of.batches);
@@ -39,16 +40,16 @@ void for_each_list(Options& of, const Visit& visit) {
   visit("caches",
         {.name = "cache",
          .unit = "NAME",
-         .sentence = "The page cache at the start: warm, cold",
+         .sentence = "Page cache at the start: warm or cold",
          .words = cache_words},
         of.caches);
   formats::Setting trained_on = formats::row_of(device, device.name);
-  trained_on.sentence = "Devices that train (default: cpu, but none with --emulate)";
+  trained_on.sentence = "Devices that train (default: cpu; with --emulate, none)";
   visit("devices", trained_on, of.devices);
   visit("emulated",
         {.name = "emulate",
          .unit = "NAME|RATE",
-         .sentence = "Trainers to emulate: devices that are not here, as h100x8, or images/s"},
+         .sentence = "Trainers to emulate: h100, h100x8 … or images/s"},
         of.emulated);
   visit("precisions", formats::row_of(device, device.precision), of.precisions);
 }
@@ -60,7 +61,7 @@ void for_each_setting(Options& of, const Visit& visit) {
   const trainer::DeviceSettings device;
   visit({.name = "repeat",
          .unit = "N",
-         .sentence = "Processes for each point",
+         .sentence = "Repeats of each combination",
          .min = 1,
          .max = 1000},
         of.repeat);
@@ -71,19 +72,20 @@ void for_each_setting(Options& of, const Visit& visit) {
         of.seconds);
   visit({.name = "decide",
          .unit = "S",
-         .sentence = "Time for further rounds while it is undecided which formats are slower or "
-                     "what the limit is",
+         .sentence = "Extra time until the verdict is clear",
+         .detail = "Measures further repeats while it is unclear which formats are slower or what "
+                   "the limit is.",
          .range = formats::zero_or_more},
         of.decide);
   visit({.name = "host_cores",
          .unit = "CORES",
-         .sentence = "Cores that each emulated device keeps busy here",
+         .sentence = "Cores that each emulated device keeps busy",
          .range = {.low = 0, .high = max_host_cores}},
         of.host_cores);
   visit(formats::row_of(device, device.compute_threads), of.compute_threads);
   visit({.name = "cores",
          .unit = "N",
-         .sentence = "Cores to run on, whole ones first; 0: all",
+         .sentence = "Cores to run on, physical ones first; 0: all",
          .max = formats::max_threads},
         of.cores);
   visit(loader::seed_row, of.seed);

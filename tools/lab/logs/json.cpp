@@ -19,7 +19,7 @@ static std::string json_line(const Event& event) {
 
 const LogKind json_log{.name = "log",
                        .place = "FILE",
-                       .summary = "Write every event as a line of JSON",
+                       .summary = "Write every event as a JSON line",
                        .follows_load = true,
                        .replaces = false,
                        .bytes = json_line,

@@ -91,7 +91,7 @@ std::string mllog_lines(const Event& event) {
 
 const LogKind mllog_log{.name = "mllog",
                         .place = "FILE",
-                        .summary = "Write events as MLPerf's :::MLLOG lines",
+                        .summary = "Write events as MLPerf :::MLLOG lines",
                         .follows_load = false,
                         .replaces = false,
                         .bytes = mllog_lines,

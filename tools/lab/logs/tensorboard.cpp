@@ -70,7 +70,7 @@ std::string tensorboard_record(const Event& event) {
 
 const LogKind tensorboard_log{.name = "tensorboard",
                               .place = "DIR",
-                              .summary = "Write scalars as an event file for TensorBoard",
+                              .summary = "Write scalars for TensorBoard",
                               .follows_load = false,
                               .replaces = false,
                               .bytes = tensorboard_record};

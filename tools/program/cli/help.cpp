@@ -39,9 +39,11 @@ OptionFacts facts(const Setting& row, std::string unit) {
   return facts;
 }
 
-void remember(CLI::App& app, CLI::Option* option, OptionFacts facts) {
-  option->type_name(facts.unit);
-  static_cast<Parser&>(app).facts.emplace(option, std::move(facts));
+void remember(CLI::App& app, CLI::Option* option, const Setting& row, std::string unit) {
+  OptionFacts known = facts(row, std::move(unit));
+  option->type_name(known.unit);
+  explain(app, option, row.detail);
+  static_cast<Parser&>(app).facts.emplace(option, std::move(known));
 }
 
 /// The value, unless the row would refuse it, as it does a 0 that means none.
@@ -58,9 +60,11 @@ std::string default_of(const BoundSetting& setting) {
 
 CLI::Option* add_flag(CLI::App& app, const BoundSetting& flag) {
   const bool sets = flag.row.without.empty();
-  return app.add_flag_callback(
+  CLI::Option* option = app.add_flag_callback(
       spelled(flag.row, Spelling::shell), [flag, sets] { flag.read(sets ? "true" : "false"); },
       std::string(sets ? flag.row.sentence : flag.row.without));
+  if (sets) explain(app, option, flag.row.detail);
+  return option;
 }
 
 /// An option that hands `take` its texts: one, or those that stood between commas.
@@ -104,7 +108,8 @@ void expand(const Setting& row, const std::string& text, std::vector<std::string
 
 Prepared prepared(const Command& command) {
   auto app = std::make_shared<Parser>("", fmt::format("feedrate {}", command.name));
-  app->set_help_flag("-h,--help", "Print this help")->group("Help");
+  app->set_help_flag("-h", "Show the common options");
+  app->set_help_all_flag("--help", "Show all options, with explanations");
   std::function<int()> work = command.prepare(*app);
   for (CLI::Option* option : app->get_options()) {
     if (option->get_items_expected_max() == 0) {
@@ -118,6 +123,10 @@ Prepared prepared(const Command& command) {
   return {std::move(app), std::move(work)};
 }
 
+void explain(CLI::App& app, const CLI::Option* option, std::string_view detail) {
+  static_cast<Parser&>(app).details.insert_or_assign(option, std::string(detail));
+}
+
 CLI::Option* add_option(CLI::App& app, const BoundSetting& setting) {
   if (setting.row.kind == SettingKind::flag) return add_flag(app, setting);
   const auto take = [setting](const std::vector<std::string>& texts) {
@@ -129,7 +138,7 @@ CLI::Option* add_option(CLI::App& app, const BoundSetting& setting) {
   } else {
     as_one(option);
   }
-  remember(app, option, facts(setting.row, std::string(setting.row.unit)));
+  remember(app, option, setting.row, std::string(setting.row.unit));
   return option->default_str(default_of(setting));
 }
 
@@ -139,7 +148,7 @@ CLI::Option* add_argument(CLI::App& app, const std::string& name, const Setting&
   CLI::Option* option = add_texts(app, name, row, [setting](const std::vector<std::string>& texts) {
     setting.read(texts.front());
   });
-  remember(app, as_one(option), facts(setting.row, ""));
+  remember(app, as_one(option), setting.row, "");
   return option;
 }
 
@@ -158,12 +167,12 @@ CLI::Option* add_list(CLI::App& app, const BoundList& list) {
     list.read(values);
   };
   CLI::Option* option = as_list(add_texts(app, spelled(row, Spelling::shell), row, take));
-  remember(app, option, facts(list.row, numbers ? "N,N-N…" : fmt::format("{},…", row.unit)));
+  remember(app, option, list.row, numbers ? "N,N-N…" : fmt::format("{},…", row.unit));
   return option->default_str(fmt::format("{}", fmt::join(list.values, ",")));
 }
 
 CLI::Option* add_json(CLI::App& app, bool& json) {
-  return app.add_flag("--json", json, "Print one JSON object to stdout")->group("Output");
+  return app.add_flag("--json", json, "Print one JSON object to stdout");
 }
 
 CLI::Option* add_threads(CLI::App& app, unsigned& threads, std::string_view description) {

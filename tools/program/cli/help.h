@@ -29,6 +29,13 @@ struct Prepared {
 };
 Prepared prepared(const Command& command);
 
+/// Gives an option sentences that only --help and man have. Commands have theirs in Command::details.
+void explain(CLI::App& app, const CLI::Option* option, std::string_view detail);
+
+/// Of --epochs: a shell always gives a number.
+inline constexpr std::string_view epochs_counted =
+    "A run that resumes counts the epochs before its start.";
+
 /// An option that sets what the row describes: "--io-threads" for io_threads, "--no-shuffle" for a
 /// flag that says what it does without. Help shows the value at this moment as the default, unless
 /// the row itself would refuse it. A value that the row refuses is misuse.

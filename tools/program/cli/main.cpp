@@ -29,34 +29,16 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/misuse.h"
+#include "tools/program/cli/overview.h"
 #include "tools/program/cli/page.h"
 #include "tools/program/cli/parser.hpp"
 #include "tools/program/cli/paths.h"
-#include "tools/program/cli/source_help.h"
+#include "tools/program/cli/topics.h"
 
 namespace feedrate::tools {
 using namespace formats;
 
 namespace {
-
-constexpr std::size_t name_columns = 13;  // of the commands in the overview
-
-std::string overview() {
-  const std::size_t columns = text_columns(STDOUT_FILENO);
-  std::string text = wrapped(summary_of_program, 0, columns) +
-                     "\n\nUsage: feedrate COMMAND …\n"
-                     "       feedrate COMMAND --help    explains a command\n"
-                     "       feedrate help sources      which files to get where\n\nCommands:\n";
-  for (const Command* command : commands()) {
-    text += fmt::format("  {:<{}}{}\n", command->name, name_columns - 2,
-                        wrapped(command->summary, name_columns, columns));
-  }
-  text += "\nA typical session, with the files of MNIST or of Fashion-MNIST in archives/:\n";
-  for (const std::string_view line : typical_session) {
-    text += example_text(line, columns);
-  }
-  return text;
-}
 
 int misuse(std::string_view program, std::string_view problem, std::string_view advice) {
   complain(program, problem, advice);
@@ -69,7 +51,7 @@ int failure(std::string_view program, std::string_view problem, std::string_view
 }
 
 std::string see_help(std::string_view program) {
-  return fmt::format("Run '{} --help' for its usage.", program);
+  return fmt::format("Run '{} -h' for its usage.", program);
 }
 
 // If a standard stream is closed, the next file opened gets its number, and messages would be written
@@ -107,6 +89,9 @@ int run(const Command& command, std::vector<std::string> arguments) {
     // CLI11 takes the last one first.
     app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
+    print(brief_text(page_of(command), text_columns(STDOUT_FILENO)));
+    return exit_done;
+  } catch (const CLI::CallForAllHelp&) {
     print(help_text(page_of(command), text_columns(STDOUT_FILENO)));
     return exit_done;
   } catch (const std::exception& error) {
@@ -137,25 +122,39 @@ int run(const Command& command, std::vector<std::string> arguments) {
   return failure(program, lost, "The results cannot be trusted; run again on the complete file.");
 }
 
+/// "help", "help COMMAND" and "help TOPIC".
+int run_help(std::span<const std::string> words) {
+  const std::size_t columns = text_columns(STDOUT_FILENO);
+  if (words.empty()) {
+    print(overview(columns));
+    return exit_done;
+  }
+  std::vector<std::string_view> names{"topics"};
+  for (const Topic& topic : topics()) names.push_back(topic.name);
+  for (const Command* command : commands()) names.push_back(command->name);
+  if (words.size() > 1 || std::ranges::find(names, words.front()) == names.end()) {
+    return misuse("feedrate", unknown_kind("command or topic", words.front(), names),
+                  "'feedrate help topics' lists the topics.");
+  }
+  for (const Topic& topic : topics()) {
+    if (topic.name == words.front()) print(topic.text(columns));
+  }
+  for (const Command* command : commands()) {
+    if (command->name == words.front()) print(help_text(page_of(*command), columns));
+  }
+  if (words.front() == "topics") print(topics_text(columns));
+  return exit_done;
+}
+
 int run(std::vector<std::string> arguments) {
   if (arguments.empty()) {
-    say(overview());
+    say(overview(text_columns(STDERR_FILENO)));
     return exit_misused;
   }
-  std::string word = arguments.front();
+  const std::string word = arguments.front();
   arguments.erase(arguments.begin());
-  if (word == "help" && arguments == std::vector<std::string>{"sources"}) {
-    print(source_help(text_columns(STDOUT_FILENO)));
-    return exit_done;
-  }
-  if (word == "help" && !arguments.empty()) {  // "help convert" is "convert --help"
-    word = arguments.front();
-    arguments = {"--help"};
-  }
-  if (word == "--help" || word == "-h" || word == "help") {
-    print(overview());
-    return exit_done;
-  }
+  if (word == "help") return run_help(arguments);
+  if (word == "--help" || word == "-h") return run_help({});
   if (word == "--version" || word == "-V") {
     print(version_text());
     return exit_done;

@@ -18,29 +18,36 @@ void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& 
     ways.push_back(option);
     return option->type_name(type);
   };
-  way(add_input(app, "--order", order.order,
-                "The samples of an epoch: a file with an index in each line"),
-      "FILE");
-  way(add_paths(
-          app,
-          app.add_option("--weights", order.weights,
-                         "Draw samples by weight: a file with a number in each line, or balanced"),
-          {.paths = [&order] { return weight_files(order); }}),
-      "FILE");
+  explain(app,
+          way(add_input(app, "--order", order.order,
+                        "Load these samples: a file with one index per line"),
+              "FILE"),
+          "Samples may be left out or repeated.");
+  explain(app,
+          way(add_paths(app,
+                        app.add_option("--weights", order.weights,
+                                       "Draw samples by weight: a file with one number per line, "
+                                       "or balanced"),
+                        {.paths = [&order] { return weight_files(order); }}),
+              "FILE"),
+          "Samples are drawn with replacement. balanced draws every class equally often.");
   way(add_option(app,
                  {.name = "groups",
                   .unit = "PxK",
-                  .sentence = "Put P classes with K samples of each together in a batch",
+                  .sentence = "Make groups of P classes with K samples each",
+                  .detail = "Each group lies within a batch; its samples differ.",
                   .check = check_groups},
                  order.groups),
       "PxK");
-  CLI::Option* mix = add_option(
-      app,
-      {.name = "mix",
-       .unit = "LIST",
-       .sentence = "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH",
-       .check = check_mix},
-      order.mix);
+  CLI::Option* mix =
+      add_option(app,
+                 {.name = "mix",
+                  .unit = "LIST",
+                  .sentence = "Mix datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH",
+                  .detail = "Draws in these proportions; each sample of a dataset comes once "
+                            "before any comes again.",
+                  .check = check_mix},
+                 order.mix);
   way(add_paths(app, mix, {.paths = [&order] { return mix_paths(order); }}), "LIST")
       ->excludes(dataset);
   add_option(app, loader::draws_row, order.draws);

@@ -19,10 +19,11 @@ struct OptionFacts {
 class Parser : public CLI::App {
  public:
   using CLI::App::App;
-  std::map<const CLI::Option*, OptionFacts> facts;  // of options that rows declared
-  std::vector<PathOption> paths;                    // of options that name paths
-  bool runs_command = false;                        // what follows '--' is another program's
-  std::vector<std::string> command;                 // that, as it was typed
+  std::map<const CLI::Option*, OptionFacts> facts;    // of options that rows declared
+  std::map<const CLI::Option*, std::string> details;  // sentences that only --help has
+  std::vector<PathOption> paths;                      // of options that name paths
+  bool runs_command = false;                          // what follows '--' is another program's
+  std::vector<std::string> command;                   // that, as it was typed
 };
 
 /// Of any option of an app that prepared() made.

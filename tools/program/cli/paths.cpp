@@ -147,9 +147,8 @@ CLI::Option* add_input(CLI::App& app, const std::string& name, std::vector<fs::p
 
 CLI::Option* add_output(CLI::App& app, const Output& output, fs::path& path) {
   const bool directory = output.use == PathUse::creates || output.use == PathUse::fills;
-  CLI::Option* option = app.add_option(output.name, path, output.description)
-                            ->type_name(directory ? "DIR" : "FILE")
-                            ->group("Output");
+  CLI::Option* option =
+      app.add_option(output.name, path, output.description)->type_name(directory ? "DIR" : "FILE");
   return add_paths(app, option,
                    {.use = output.use,
                     .paths = [&path] { return std::vector{path}; },

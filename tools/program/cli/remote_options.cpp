@@ -22,7 +22,7 @@ void add_cache_path(CLI::App& app, const formats::RemoteSettings& settings) {
 void add_remote_options(CLI::App& app) {
   const auto given = std::make_shared<formats::RemoteSettings>();
   for (const formats::BoundSetting& one : formats::bound_settings(*given)) {
-    add_option(app, one)->group("Servers");
+    add_option(app, one);
   }
   add_cache_path(app, *given);
   app.parse_complete_callback([given] { formats::remote_settings() = *given; });

@@ -231,25 +231,25 @@ Advice advise(const AdviseRequest& options) {
 
 std::function<int()> prepare_advise(CLI::App& app) {
   auto options = std::make_shared<AdviseRequest>();
-  add_input(app, "PATH", options->training.data.path, "The dataset")->required();
+  add_input(app, "PATH", options->training.data.path, "Dataset, or its URL")->required();
   TrainingRequest& training = options->training;
   auto* network =
-      add_option(app, network_row, training.model.network)->description("The network to feed");
+      add_option(app, network_row, training.model.network)->description("Network to feed");
   add_option(app,
              {.name = "target",
               .unit = "RATE",
-              .sentence = "Or the rate to deliver, in images/s",
+              .sentence = "Rate to reach, in images/s",
               .range = above_zero},
              options->target)
       ->excludes(network);
   add_option(
       app,
-      {.name = "for",
-       .unit = "DEVICES",
-       .sentence = "Feed devices that are not here, such as h100 or h100x8, training --network"},
+      {.name = "for", .unit = "DEVICES", .sentence = "Devices that you don't have, such as h100x8"},
       options->devices)
       ->needs(network);
-  add_input(app, "--rates", options->rates, published_or_own_rates)->needs("--for");
+  add_input(app, "--rates", options->rates, published_or_own_rates)
+      ->type_name("FILE")
+      ->needs("--for");
   add_option(app, recipe_row, training.data.recipe);
   add_settings(app, training.device, {&training.device.name, &training.device.precision});
   for (const char* of_network : {"--device", "--precision"}) {
@@ -259,20 +259,20 @@ std::function<int()> prepare_advise(CLI::App& app) {
   add_option(app,
              {.name = "seconds",
               .unit = "S",
-              .sentence = "Time to measure, approximately",
+              .sentence = "Approximate measuring time",
               .range = above_zero},
              options->seconds);
   add_option(app, seed_row, training.seed);
   add_option(app,
              {.name = "request_price",
               .unit = "USD",
-              .sentence = "Price of 1,000 requests to the server; default of s3://: 0.0004",
+              .sentence = "Price of 1,000 requests (default for s3://: 0.0004)",
               .range = zero_or_more},
              options->prices.thousand_requests);
   add_option(app,
              {.name = "transfer_price",
               .unit = "USD",
-              .sentence = "Price of a GB from the server; default of s3://: 0, within a region",
+              .sentence = "Price of 1 GB (default for s3://: 0, within a region)",
               .range = zero_or_more},
              options->prices.gigabyte);
   add_remote_options(app);
@@ -290,22 +290,24 @@ std::function<int()> prepare_advise(CLI::App& app) {
 extern const Command advise_command;
 const Command advise_command{
     .name = "advise",
-    .summary = "Advises how many loader threads and which format to use",
+    .job = Job::bottleneck,
+    .summary = "Advise how many loader threads and which format to use",
     .description =
-        R"(Measures how fast the loader supplies a dataset as it is, how fast a network trains (or
-takes the rate of --target), and, on some images converted into a scratch directory, how
-fast other codecs and sizes, and a crop index, would be. Considers up to one loader
-thread for each core, and says how many to use and why not another number, what limits
-the rate, and which conversion would deliver more: how much more, in how many bytes, and
-with what uncertainty. --for asks how many cores like these would feed devices that are
-not here, from rates that others have published ('feedrate list rates'), or from your
-own; which part of this machine (cores, memory bandwidth, storage, network) would be the
-first limit; and how far the same prediction is off where half of the cores here are hidden
-for a moment. Of a URL it also says whether to read it where it lies, through a cache by blocks
-(--cache-dir, --shuffle-blocks) or from a copy, by what the server gave; what an epoch asks of
-the server, and what that costs: at prices of S3 Standard in us-east-1 for s3://, or those of
---request-price and --transfer-price. The converted images are in memory when they are
-measured, as a dataset is that fits there. Your files are not changed.)",
+        R"(Measure how fast a dataset loads as it is and, on a sample, in other formats and sizes. Say
+how many loader threads to use, what limits the rate, and which conversion would help.
+Your files are not changed.)",
+    .common = "--target --network --for --recipe --batch --seconds --device --json",
+    .details =
+        R"(--network: Its rate is measured on --device, or published for the devices of --for.
+--for: Estimate how many cores like these would feed such devices, and which part of this machine
+(cores, memory, storage or network) would be the first limit. The rates are published ones
+('feedrate list rates') or your own. To measure the error of the estimate, advise predicts the
+rate of all cores from half of them.
+--request-price: For a URL, advise also estimates requests, bytes and price of an epoch, and says
+whether to read it directly, through a cache (--cache-dir, --shuffle-blocks) or from a copy.)",
+    .notes =
+        R"(The converted sample is in memory when it is measured, as a dataset that fits into memory
+would be.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20
   feedrate advise data/imagenet/train --recipe imagenet-train --network resnet50 --for h100x8

@@ -303,25 +303,21 @@ std::function<int()> prepare_bench(CLI::App& app) {
   BenchOptions& bench = options->bench;
   auto* paths = add_input(app, "PATH", bench.paths, "Datasets that hold the same images");
   auto* plan =
-      add_paths(app,
-                app.add_option("--plan", options->plan, "Measure the plan in this file instead"),
+      add_paths(app, app.add_option("--plan", options->plan, "Measure the plan in this JSON file"),
                 {.paths = [options] { return planned_paths(options->plan); }})
           ->type_name("FILE");
-  add_input(app, "--rates", options->rates, published_or_own_rates);
+  add_input(app, "--rates", options->rates, published_or_own_rates)->type_name("FILE");
   auto* out = add_output(app,
                          {.name = "--out",
-                          .description = "Results file, one JSON line for each point (default: "
-                                         "none; print the report)",
+                          .description = "Add results to this file (default: print a report)",
                           .use = PathUse::writes},
                          options->out);
-  app.add_flag("--resume", options->resume,
-               "Measure only points that --out has not, of this machine and with as many repeats")
-      ->needs(out);
+  app.add_flag("--resume", options->resume, "Skip combinations already in --out")->needs(out);
   app.add_flag("--dry-run", options->dry_run, "Print the plan and stop");
   app.add_flag("--beside-others", options->beside_others,
-               "Measure even if another bench runs on this machine");
+               "Measure even while another bench runs on this machine");
   add_json(app, options->json)
-      ->description("Print each row to stdout as a line of JSON; with --dry-run, the plan");
+      ->description("Print results as JSON lines; with --dry-run, the plan");
   app.final_callback([=] {
     if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
   });
@@ -340,48 +336,33 @@ std::function<int()> prepare_bench(CLI::App& app) {
 extern const Command bench_command;
 const Command bench_command{
     .name = "bench",
-    .summary = "Measures supply, demand and delivered images/s",
+    .job = Job::measurement,
+    .summary = "Measure supply, demand and delivered images/s",
     .description =
-        R"(Measures how fast the loader is alone (supply), how fast the trainer is alone (demand)
-and how fast both are together (delivered), for every combination of the options'
-values or of a plan's lists. Every repeat is a fresh process. For each set of images,
-supply comes first, in rounds with one repeat of each point, in an order drawn from the
-seed; then rounds of demand and delivered. So all points suffer equally when the speed
-of the machine drifts. Delivered rates are predicted from supply and demand before they
-are measured. After the last round of a point, its JSON line is added to --out, with
-the machine, the build and the digest of the images; without --out, the report is
-printed at the end. Datasets given as PATH must
-hold the same images; a plan may have several sets of images and compares within each.
-A CPU trainer uses every core, whatever the number of loader threads. On other devices,
-demand is measured a second time without copies to the device (compute).
-
---decide goes on with further rounds, for so many seconds at most, while a format looks
-slower than the best, or another limit is possible, and the rounds do not carry it yet.
-
---emulate feeds devices that are not here at a published rate ('feedrate list rates') or
-a given one: a thread takes batches at that pace and keeps as much of the cores busy as
-our trainer does beside a GPU. h100x8 is eight that one loader feeds. Rows say 'emulated'.
-
---decode full,device measures packed JPEGs (convert --encode packed) twice: decoded by the
-loader's threads, and by the GPU. Demand is that of uploaded pixels in both.
-
-Datasets are read into memory first; --cache cold drops them from the page cache before
-each repeat. --tool also measures PyTorch, TensorFlow and MXNet: an adapter trains the same
-network on the same dataset with the framework's own loader, run by python3 or by the
-interpreter that FEEDRATE_PYTHON names. 'pytorch' runs its kernels one by one, 'pytorch:cuda-graph' and
-'pytorch:compile' (torch.compile) as their names say; 'pytorch+feedrate' trains in PyTorch
-what Feedrate's loader yields, where that Python has the package feedrate. A framework
-that is not installed, or that does not support a point, is left out.
-
-A plan is a JSON object of lists. It measures every combination of their values, except
-those that match an exclusion:
-  {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
-   "recipes": ["none"], "batches": [64, 256], "decodes": ["full"],
-   "caches": ["warm", "cold"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
-   "devices": ["cpu"], "emulated": ["h100", "400"],
-   "precisions": ["fp32"], "repeat": 3, "seconds": 2,
-   "seed": 1, "exclude": [{"kind": "delivered", "threads": [0, 1], "batch": 256}],
-   "only": [{"when": {"cache": "cold"}, "then": {"kind": "supply"}}]})",
+        R"(Measure how fast the loader is alone (supply), the trainer alone (demand) and both together
+(delivered), for every combination of the values given. Without --out, print the report.)",
+    .common =
+        "--threads --network --emulate --recipe --batch --tool --repeat --seconds --decide --out "
+        "--resume --dry-run --json",
+    .details =
+        R"(--threads: A CPU trainer uses every core, whatever the number of loader threads.
+--network: On a GPU, demand is also measured without copies to the device (compute).
+--emulate: h100 is a device whose rate was published ('feedrate list rates'), h100x8 are eight fed
+by one loader, 2500 is a rate in images/s. A thread takes batches at that rate and keeps as many
+cores busy as the threads driving a real GPU would. Results are marked as emulated.
+--decode: full,device measures packed JPEGs twice: decoded by loader threads, and by the GPU.
+--tool: Each other tool trains the same network on the same dataset with its own loader, run by
+python3 or the interpreter in FEEDRATE_PYTHON. pytorch:compile uses torch.compile, and
+pytorch:cuda-graph a CUDA graph. pytorch+feedrate trains in PyTorch with Feedrate's loader, and
+needs the package feedrate. What is not installed, or does not support a combination, is left
+out and named.
+--repeat: Each repeat is a fresh process. Repeats of all combinations are mixed, in an order drawn
+from the seed, so that a change in the speed of the machine affects all alike.
+--cache: warm reads the datasets into memory first. cold drops them from the page cache before
+each repeat.
+--resume: A combination is skipped if it was measured on the same machine, with as many repeats.
+--plan: Measures several sets of images, with exclusions: 'feedrate help plans'.
+--out: One JSON line per combination, with the machine, the build and the digest of the images.)",
     .examples = R"(  feedrate bench data/lmdb/train --threads 0-2
   feedrate bench data/lmdb/train data/recordio/train data/png-map/train \
       --network lenet --threads 0,1,2,4 --out results.jsonl

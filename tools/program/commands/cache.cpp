@@ -92,8 +92,8 @@ int run_cache(const CacheRequest& options) {
 
 std::function<int()> prepare_cache(CLI::App& app) {
   auto options = std::make_shared<CacheRequest>();
-  add_input(app, "DIR", options->path, "What was given as --cache-dir")->required();
-  app.add_flag("--clear", options->clear, "Remove what no process is using");
+  add_input(app, "DIR", options->path, "The --cache-dir directory")->required();
+  app.add_flag("--clear", options->clear, "Remove what no process uses");
   add_json(app, options->json);
   return [options] { return run_cache(*options); };
 }
@@ -103,12 +103,14 @@ std::function<int()> prepare_cache(CLI::App& app) {
 extern const Command cache_command;
 const Command cache_command{
     .name = "cache",
-    .summary = "Shows and clears what --cache-dir keeps of servers' objects",
+    .job = Job::data,
+    .summary = "Show or clear the download cache",
     .description =
-        R"(Lists the objects of which a directory keeps blocks, each in one version: how much of it
-is on disk, when it was last used and whether a process uses it now. --clear removes those
-that none uses. Nothing else needs to be done: --cache-size bounds the directory, and
-blocks that a killed process left are either whole or fetched again.)",
+        R"(List the downloaded files in a cache: how much of each is on disk, when it was last used, and
+whether a process uses it now.)",
+    .details =
+        R"(--clear: Rarely needed: --cache-size bounds the cache, and blocks that a killed process left
+behind are either valid or downloaded again.)",
     .examples =
         R"(  feedrate load https://host/data/train/ --cache-dir /scratch/cache --cache-size 200000000000
   feedrate cache /scratch/cache

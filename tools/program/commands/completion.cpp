@@ -9,6 +9,7 @@
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/page.h"
+#include "tools/program/cli/topics.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -17,9 +18,15 @@ namespace {
 
 using OptionPlace = OptionRow::Place;
 
-std::vector<std::string> completed_commands() {
-  std::vector<std::string> names;
-  for (const Command* command : commands()) names.emplace_back(command->name);
+std::string command_names() {
+  std::string names;
+  for (const Command* command : commands()) names.append(command->name).append(" ");
+  return names;
+}
+
+std::string topic_names() {
+  std::string names = "topics";
+  for (const Topic& topic : topics()) names.append(" ").append(topic.name);
   return names;
 }
 
@@ -84,7 +91,8 @@ _feedrate() {
   current=${words[-1]} command=${words[1]}
   COMPREPLY=()
   if ((${#words[@]} == 2)) || [[ $command == help ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$_feedrate_commands" -- "$current")
+    [[ $command == help ]] && values=$_feedrate_topics
+    mapfile -t COMPREPLY < <(compgen -W "$_feedrate_commands $values" -- "$current")
     return
   fi
   for ((i = 2; i < ${#words[@]} - 1; i++)); do
@@ -141,8 +149,9 @@ std::string bash_completion() {
     }
     options += fmt::format("    {}) echo '{}' ;;\n", command->name, fmt::join(names, " "));
   }
-  return fmt::format("{}{}{}{}{}\n_feedrate_commands='{} help --help --version'\n", bash_head,
-                     values, bash_middle, options, bash_tail, fmt::join(completed_commands(), " "));
+  return fmt::format(
+      "{}{}{}{}{}\n_feedrate_commands='{}help --help --version'\n_feedrate_topics='{}'\n",
+      bash_head, values, bash_middle, options, bash_tail, command_names(), topic_names());
 }
 
 // ---- zsh ----
@@ -189,11 +198,13 @@ std::string zsh_completion() {
 # Completion of feedrate in zsh, printed by 'feedrate completion zsh'.
 
 _feedrate() {{
-  local -a commands
+  local -a commands topics
   commands=(
 {}  )
+  topics=({})
   if ((CURRENT == 2)) || [[ $words[2] == help ]]; then
     _describe command commands
+    [[ $words[2] == help ]] && _describe topic topics
     return
   fi
   local command=$words[2]
@@ -209,7 +220,7 @@ else
   compdef _feedrate feedrate
 fi
 )zsh",
-                     names, cases);
+                     names, topic_names(), cases);
 }
 
 // ---- fish ----
@@ -250,8 +261,9 @@ std::string fish_completion() {
       text += fmt::format(" -d {}\n", fish_quoted(row.description));
     }
   }
-  return text + fmt::format("complete -c feedrate -n '__fish_seen_subcommand_from help' -a '{}'\n",
-                            fmt::join(completed_commands(), " "));
+  return text +
+         fmt::format("complete -c feedrate -n '__fish_seen_subcommand_from help' -a '{}{}'\n",
+                     command_names(), topic_names());
 }
 
 int run_completion(std::string_view shell) {
@@ -276,10 +288,11 @@ std::function<int()> prepare_completion(CLI::App& app) {
 extern const Command completion_command;
 const Command completion_command{
     .name = "completion",
-    .summary = "Prints the completion of these commands for a shell",
+    .job = Job::shell,
+    .summary = "Print shell completion for bash, zsh or fish",
     .description =
-        R"(Prints a script with which bash, zsh or fish completes commands, options, names and
-files. An installation has it already: this is for a program that was only built.)",
+        R"(Print a script with which bash, zsh or fish completes commands, options, names and files.
+Installed packages already have it.)",
     .examples = R"(  source <(feedrate completion bash)
   feedrate completion fish > ~/.config/fish/completions/feedrate.fish
 )",

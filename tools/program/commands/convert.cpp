@@ -72,18 +72,20 @@ constexpr Setting source_row{.name = "source",
                              .list = "sources"};
 constexpr Setting format_row{.name = "to",
                              .unit = "FORMAT",
+                             .sentence = "Format to write ('feedrate list formats')",
                              .names = [] { return kind_names(containers()); },
                              .check = [](std::string_view name) { container_to_write(name); },
                              .list = "formats"};
-constexpr Setting split_row{
-    .name = "split",
-    .unit = "NAME",
-    .sentence = "Split (default: the first); all makes PATH/train, PATH/test, …",
-    .names = [] {
-      return std::vector<std::string_view>{"all", "train", "test", "val"};
-    }};
+constexpr Setting split_row{.name = "split",
+                            .unit = "NAME",
+                            .sentence = "Split to convert, or all (default: the first)",
+                            .detail = "all makes DIR/train, DIR/test …",
+                            .names = [] {
+                              return std::vector<std::string_view>{"all", "train", "test", "val"};
+                            }};
 constexpr Setting encode_row{.name = "encode",
                              .unit = "CODEC",
+                             .sentence = "Codec of the images (default: keep if possible)",
                              .names =
                                  [] {
                                    auto names = encoder_names();
@@ -93,17 +95,19 @@ constexpr Setting encode_row{.name = "encode",
                              .check = [](std::string_view text) { parse_encoding(text); }};
 constexpr Setting resize_row{.name = "resize",
                              .unit = "SIZE",
-                             .sentence = "short:256, long:256 or 256x256 (antialiased)",
+                             .sentence = "Resize to short:256, long:256 or 256x256",
+                             .detail = "Antialiased.",
                              .check = [](std::string_view text) { parse_resize(text); }};
 constexpr std::string_view fix_words[] = {"keep", "reencode"};
 constexpr Setting fix_row{.name = "fix",
                           .unit = "HOW",
-                          .sentence = "CMYK and misnamed images: keep, or reencode as RGB JPEG",
+                          .sentence = "CMYK and misnamed images: keep or reencode",
+                          .detail = "reencode makes RGB JPEGs.",
                           .words = fix_words};
 constexpr std::string_view on_bad_words[] = {"fail", "skip"};
 constexpr Setting on_bad_row{.name = "on_bad",
                              .unit = "HOW",
-                             .sentence = "Images that cannot be read: fail, or skip them",
+                             .sentence = "Unreadable images: fail or skip",
                              .words = on_bad_words};
 constexpr std::string_view auto_part = "auto";
 
@@ -121,12 +125,11 @@ ConversionPart parse_part(std::string_view text) {
   return {*number, *count};
 }
 
-constexpr Setting part_row{
-    .name = "part",
-    .unit = "I/N",
-    .sentence = "Convert part I of N; auto: of a Slurm array or other launcher",
-    .names = [] { return std::vector<std::string_view>{auto_part}; },
-    .check = [](std::string_view text) { parse_part(text); }};
+constexpr Setting part_row{.name = "part",
+                           .unit = "I/N",
+                           .sentence = "Convert part I of N, or auto",
+                           .names = [] { return std::vector<std::string_view>{auto_part}; },
+                           .check = [](std::string_view text) { parse_part(text); }};
 
 std::vector<std::string> wanted_splits(const Source& from, const ConvertRequest& options) {
   const std::string& asked = options.split;
@@ -305,38 +308,36 @@ std::function<int()> prepare_convert(CLI::App& app) {
           app,
           app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
           {.paths = [options] { return wholly_read(*options); }}),
-      add_option(app, format_row, options->format)
-          ->description(
-              fmt::format("Format to write: {}", fmt::join(kind_names(containers()), ", "))),
+      add_option(app, format_row, options->format),
       add_output(app,
                  {.name = "--out",
-                  .description = "Directory to create; it must not exist",
+                  .description = "Directory to create; must not exist",
                   .use = PathUse::creates},
                  options->out)};
   for (CLI::Option* operand : operands) operand->required();
   add_option(app, split_row, options->split);
-  add_option(app, encode_row, options->encoding)
-      ->description(fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
-                                fmt::join(encoder_names(), ", ")));
+  explain(app, operands[2], fmt::format("{}.", fmt::join(kind_names(containers()), ", ")));
+  explain(app, add_option(app, encode_row, options->encoding),
+          fmt::format("keep, or {}[:QUALITY].", fmt::join(encoder_names(), ", ")));
   add_option(app, resize_row, options->resize);
   CLI::Option* const boxes =
-      add_input(app, "--boxes", options->boxes, "Annotations: archives or directories of XML")
+      add_input(app, "--boxes", options->boxes, "Bounding boxes: archives or directories of XML")
           ->type_name("FILE");
-  add_input(app, "--labels", options->labels, "A list of images and labels: text or CSV")
+  add_input(app, "--labels", options->labels, "List of images and labels: text or CSV")
       ->type_name("FILE");
   app.add_flag("--no-boxes", options->no_boxes, "Leave out bounding boxes")->excludes(boxes);
-  app.add_flag("--one-label", options->one_label, "Of a list of labels, keep the class alone");
+  app.add_flag("--one-label", options->one_label, "Keep only the class of each line of --labels");
   add_option(app, fix_row, options->fix);
   add_option(app, on_bad_row, options->on_bad);
-  app.add_flag("--no-check", options->no_check,
-               "Don't check that JPEGs which are kept can be decoded");
+  app.add_flag("--no-check", options->no_check, "Don't check that copied JPEGs can be decoded");
   add_option(app,
              {.name = "shuffle", .unit = "SEED", .sentence = "Shuffle the images with this seed"},
              options->shuffle);
   add_option(app,
              {.name = "shards",
               .unit = "N",
-              .sentence = "Number of files (if the format supports it)",
+              .sentence = "Number of output files",
+              .detail = "More than one only if the format supports it.",
               .min = 1,
               .max = max_shards},
              options->shards);
@@ -353,13 +354,13 @@ std::function<int()> prepare_convert(CLI::App& app) {
   add_option(app, {.name = "limit", .unit = "N", .sentence = "Stop after N images", .min = 1},
              options->limit);
   app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
-  app.add_flag("--crops", options->crops,
-               "Index JPEGs, so that crops are decoded faster (as 'feedrate index --crops')");
-  app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
-  add_threads(app, options->threads, "Encoding threads (default: every core)");
+  app.add_flag("--crops", options->crops, "Build a crop index too ('feedrate index --crops')");
+  app.add_flag("--resume", options->resume, "Continue an interrupted conversion");
+  add_threads(app, options->threads, "Encoding threads (default: all cores)");
   add_remote_options(app);
   for (CLI::Option* other : app.get_options()) {
-    if (other != join_option && other != app.get_help_ptr()) join_option->excludes(other);
+    if (other != join_option && other != app.get_help_ptr() && other != app.get_help_all_ptr())
+      join_option->excludes(other);
   }
   add_json(app, options->json);
   return [options] { return run_convert(*options); };
@@ -370,19 +371,23 @@ std::function<int()> prepare_convert(CLI::App& app) {
 extern const Command convert_command;
 const Command convert_command{
     .name = "convert",
-    .summary = "Converts a published dataset into one of the formats",
+    .job = Job::data,
+    .summary = "Convert a published dataset or a folder into one of the formats",
     .description =
-        R"(Reads the archives of a published dataset and writes it in one of the formats. The
-samples, their order and the files are the same at any thread count. The dataset is
-written to PATH.partial and renamed once it is complete and on disk, so PATH is never
-unfinished. If something else has that name, it is kept, and nothing is converted.
-
-Several processes can share one conversion. Those that mpirun or srun --mpi=pmix started
-take one piece of its shards after the other, and the first joins them. With --part auto,
-each task of a Slurm array, or each process of another launcher, converts its part, and
-the last joins them. The files are those that one process makes. After a failure, the same
-line goes on: what is whole is kept. 'feedrate status PATH' shows how far they are. --part
-I/N and --join divide a conversion by hand.)",
+        R"(Read the archives of a published dataset, a folder of images or a dataset, and write one of
+the formats. The output is the same at any number of threads, and appears under its name
+only when it is complete.)",
+    .common =
+        "--to --out --split --encode --resize --labels --shards --shuffle --threads --on-bad "
+        "--resume --json",
+    .details =
+        R"(--out: The data is written to DIR.partial, which is renamed once it is complete and on disk. An
+existing DIR is kept, and nothing is converted.
+--encode: keep copies the original bytes.
+--part: auto finds the part from the variables of a Slurm array or another launcher; the last
+process to finish joins the parts. See 'feedrate help processes'.
+--join: Together with --part I/N, divides a conversion by hand.
+--resume: Finished shards are kept. Not needed with mpirun or --part auto, which always resume.)",
     .examples =
         R"(  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion
   feedrate convert mnist archives --to recordio --encode png --split all --out data

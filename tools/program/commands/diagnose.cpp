@@ -133,50 +133,45 @@ int run_diagnose(const DiagnoseRequest& options) {
 std::function<int()> prepare_diagnose(CLI::App& app) {
   auto options = std::make_shared<DiagnoseRequest>();
   static_cast<Parser&>(app).runs_command = true;
-  app.add_option("COMMAND", options->command, "The command and its arguments, behind '--'");
+  app.add_option("COMMAND", options->command, "The command that trains, with its arguments");
   add_option(app,
              {.name = "sweep",
-              .sentence = "Pause once to measure the loader at other numbers of workers",
-              .without = "Do not pause to measure the loader at other numbers of workers"},
+              .sentence = "Pause once to try other numbers of workers",
+              .without = "Don't pause to try other numbers of workers"},
              options->sweep);
   add_option(app,
              {.name = "seconds",
               .unit = "S",
-              .sentence = "Time at each number of workers, in the pause",
+              .sentence = "Time for each number of workers tried",
               .range = above_zero},
              options->seconds);
-  add_option(
-      app,
-      {.name = "swap",
-       .sentence = "Put Feedrate's loader in the place of each DataLoader that it can replace"},
-      options->swap);
-  add_option(
-      app,
-      {.name = "threads",
-       .unit = "N",
-       .sentence = "With --swap: its threads, at least 1, or as many as the script has workers",
-       .min = 1,
-       .max = loader::max_loader_threads,
-       .nothing = "workers"},
-      options->threads);
+  add_option(app, {.name = "swap", .sentence = "Replace DataLoaders by Feedrate's where possible"},
+             options->swap);
+  add_option(app,
+             {.name = "threads",
+              .unit = "N",
+              .sentence = "With --swap: loader threads",
+              .detail = "At least 1. workers: as many threads as the script has workers.",
+              .min = 1,
+              .max = loader::max_loader_threads,
+              .nothing = "workers"},
+             options->threads);
   add_output(app,
              {.name = "--convert",
-              .description = "DIR: with --swap: convert the data first, into this directory",
+              .description = "With --swap: convert the data into DIR first",
               .use = PathUse::fills},
              options->convert);
-  add_option(
-      app,
-      {.name = "restart",
-       .unit = "STEPS",
-       .sentence = "Then start the command again at other numbers of workers, and end it after "
-                   "as many steps",
-       .min = 10,
-       .max = 1'000'000,
-       .nothing = "never"},
-      options->restart);
+  add_option(app,
+             {.name = "restart",
+              .unit = "STEPS",
+              .sentence = "Rerun with other numbers of workers",
+              .min = 10,
+              .max = 1'000'000,
+              .nothing = "never"},
+             options->restart);
   add_output(app,
              {.name = "--out",
-              .description = "FILE: add what was measured, as rows that 'feedrate report' reads",
+              .description = "Add the results to FILE, for 'feedrate report'",
               .use = PathUse::writes},
              options->out);
   add_json(app, options->json);
@@ -199,35 +194,30 @@ std::function<int()> prepare_diagnose(CLI::App& app) {
 extern const Command diagnose_command;
 const Command diagnose_command{
     .name = "diagnose",
-    .summary = "Says what limits a PyTorch script, and how many workers would do",
+    .job = Job::bottleneck,
+    .summary = "Find what slows a PyTorch script, and how many workers it needs",
     .description =
-        R"(Runs a command that trains with PyTorch as it is, and watches its DataLoaders: how long the
-loop waits for data, what a sample costs inside a worker, and which part of that. Then it
-says what the limit is, what removing it would bring, and which line to change. The
-training computes the same bits as without; its exit code is the command's.
-
-Once, after 10 steps and --seconds, the training pauses, and a copy of the process loads
-with other numbers of workers, up to the cores that it may use, for --seconds each.
---no-sweep predicts only.
-
-With --restart, the command is afterwards started again, from its beginning and in silence, with
-0, 1, 2, 4 … workers, and ended after so many steps of the loop: that measures the loop itself.
-Do so only where it may run several times: it writes what it writes.
-
-With --swap, the script's DataLoaders are left aside where Feedrate can yield the same batches:
-of torchvision's ImageFolder, CIFAR and MNIST, timm's ImageDataset and Hugging Face's datasets,
-under transforms that are parts of recipes. Both are then measured alone in that pause, in turns, and
-their pixels compared; where ranks train together, only the pixels are. Of loaders that are made alike,
-as one for each validation, the first is measured. What cannot be replaced stays, with the reason.
-The script needs the package feedrate.
-
-With --out, the measured rates are added to a file of results: 'feedrate report FILE --html PAGE'
-draws images/s over workers and where the time of an image goes. Rows of several runs of one
-script, in its place, are repeats of one measurement.
-
-The command's output goes where it would; the diagnosis follows on stderr. With --json, it
-goes to stdout, and the command's own stdout to stderr. A loop over anything but a
-DataLoader is seen if it is over 'feedrate.diagnose.wrap(batches)'.)",
+        R"(Run a PyTorch training script unchanged, measure how long it waits for data and why, and
+say which line to change. The training computes the same result; diagnose exits with the
+script's exit code.)",
+    .details =
+        R"(--seconds: After 10 steps and this time, the training pauses once, and a copy of the process
+loads with other numbers of workers, this long with each.
+--no-sweep: Predict the effect of other numbers of workers from the run alone.
+--swap: Replaces DataLoaders over torchvision's ImageFolder, CIFAR and MNIST, timm's ImageDataset
+and Hugging Face's datasets, if their transforms have equivalents in recipes. During the pause,
+both loaders are measured alone, in turns, and their pixels compared; with several ranks, only
+the pixels. Of loaders that are made alike, the first is measured. A DataLoader that cannot be
+replaced stays, and the reason is printed. The script's Python needs the package feedrate.
+--restart: The script starts again from its beginning with 0, 1, 2, 4 … workers, its output hidden,
+and ends after STEPS steps. This measures the training loop itself. Use it only with a script that may run several
+times: each run writes what the script writes.
+--out: 'feedrate report FILE --html PAGE' draws images/s against workers, and the time per image.
+Repeated runs of one script count as repeats of one measurement.
+--json: The script's own stdout then goes to stderr.)",
+    .notes =
+        R"(The script's output is passed through; the diagnosis follows on stderr. A loop over something
+other than a DataLoader is measured if it loops over 'feedrate.diagnose.wrap(batches)'.)",
     .examples = R"(  feedrate diagnose -- python train.py --epochs 1
   feedrate diagnose --restart 200 -- python train.py
   feedrate diagnose --swap -- python train.py

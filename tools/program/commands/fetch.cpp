@@ -72,7 +72,7 @@ std::function<int()> prepare_fetch(CLI::App& app) {
              options->out)
       ->required();
   CLI::Option* from =
-      app.add_option("--from", options->from, "Take the files from here instead of the mirrors");
+      app.add_option("--from", options->from, "Directory or URL to use instead of the mirrors");
   add_paths(app, from, {.paths = [options] { return taken_files(*options); }})
       ->type_name("URL|DIR");
   return [options] { return run_fetch(*options); };
@@ -83,12 +83,14 @@ std::function<int()> prepare_fetch(CLI::App& app) {
 extern const Command fetch_command;
 const Command fetch_command{
     .name = "fetch",
-    .summary = "Downloads a published dataset and checks its hashes",
+    .job = Job::data,
+    .summary = "Download a published dataset and check its hashes",
     .description =
-        R"(Downloads the files of a published dataset, trying one mirror after the other, continues
-where an earlier call stopped, and checks the published hashes: a file gets its name only
-after its hash was found right. --from names a directory or a URL to use instead of the
-mirrors.)",
+        R"(Download the files of a published dataset and check their published hashes. An interrupted
+download continues when the same command runs again.)",
+    .details =
+        R"(--out: A file gets its name only after its hash has been checked.
+--from: The mirrors are tried one after the other.)",
     .examples = R"(  feedrate fetch fashion-mnist --out archives
   feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out archives
 )",

@@ -121,11 +121,10 @@ int run_index(const IndexRequest& options) {
 
 std::function<int()> prepare_index(CLI::App& app) {
   auto options = std::make_shared<IndexRequest>();
-  add_input(app, "PATH", options->path, "The dataset: a directory, or one file of it")->required();
-  CLI::Option* crops = app.add_flag(
-      "--crops", options->crops,
-      "Index the inside of JPEGs, so that crops are decoded faster, to the same pixels");
-  add_threads(app, options->threads, "Threads of --crops (default: every core)")->needs(crops);
+  add_input(app, "PATH", options->path, "Dataset: its directory, or one of its files")->required();
+  CLI::Option* crops = app.add_flag("--crops", options->crops,
+                                    "Build a crop index, which speeds up decoding of crops");
+  add_threads(app, options->threads, "Threads of --crops (default: all cores)")->needs(crops);
   add_json(app, options->json);
   return [options] { return run_index(*options); };
 }
@@ -135,18 +134,16 @@ std::function<int()> prepare_index(CLI::App& app) {
 extern const Command index_command;
 const Command index_command{
     .name = "index",
-    .summary = "Rebuilds index files of a dataset from its data, or makes one of its crops",
+    .job = Job::data,
+    .summary = "Rebuild index files, or build a crop index",
     .description =
-        R"(Writes the .idx file beside every .rec, TFRecord file or tar of a dataset and replaces
-one that is stale or damaged. Reads only the starts of the records. Feedrate can read a
-dataset without index files, but has to scan all records first; MXNet and DALI need
-them. Prints the names of the files written.
-
-With --crops, it writes feedrate.crops into the dataset's directory (NAME.crops beside a
-dataset that is a single file) instead. This crop index says where parts of each baseline
-JPEG begin, in at most 2.8 % of its bytes. load and train find it by themselves and then
-decode little more of a JPEG than the crop; no pixel changes, and neither does the data.
-Images of other kinds have an empty entry. Where the data change, make it again.)",
+        R"(Write the .idx file of every .rec, TFRecord file or tar of a dataset, replacing it if it is
+stale or damaged, and print its name. MXNet and DALI need these files; without them,
+Feedrate scans all records when it opens the dataset.)",
+    .details =
+        R"(--crops: Writes feedrate.crops into the dataset's directory, or NAME.crops beside a dataset that is a
+single file. With it, load and train decode little more of a baseline JPEG than its crop; pixels do
+not change. It takes at most 2.8 % of the JPEGs' bytes. Build it again when the data changes.)",
     .examples = R"(  feedrate index train.rec
   feedrate index data/imagenet --crops
   feedrate index data/tfrecord/train

@@ -58,12 +58,10 @@ int run_inspect(const InspectRequest& options) {
 
 std::function<int()> prepare_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectRequest>();
-  add_input(app, "PATH", options->path, "The dataset, or its URL")->required();
-  add_option(
-      app,
-      {.name = "samples", .unit = "N", .sentence = "Number of samples to list, from the first"},
-      options->samples);
-  app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
+  add_input(app, "PATH", options->path, "Dataset, or its URL")->required();
+  add_option(app, {.name = "samples", .unit = "N", .sentence = "Samples to list, from the first"},
+             options->samples);
+  app.add_flag("--all", options->all, "Examine every sample, so that all figures are exact");
   add_output(app,
              {.name = "--sheet", .description = "Draw images of every class into this PNG file"},
              options->sheet);
@@ -77,18 +75,19 @@ std::function<int()> prepare_inspect(CLI::App& app) {
 extern const Command inspect_command;
 const Command inspect_command{
     .name = "inspect",
-    .summary = "Describes a dataset and draws some of its images",
+    .job = Job::data,
+    .summary = "Describe a dataset and draw some of its images",
     .description =
-        R"(Opens a dataset of any format, ours or another tool's, and describes it on one screen:
-format, files, origin, samples of each class, sizes, codecs, and the first samples. However
-large the dataset is, it examines at most 10,000 samples, spread evenly over it, for at most
-0.15 s, and says which figures come from these alone. --sheet draws a hundred of them with
-the names of their classes, in installed fonts.
-
-JSON: class_counts counts all samples if all were examined (as with --all), else has the
-counts of feedrate.json, else counts the examined samples; class_counts_from says which:
-all, sidecar, some. classes is the number in feedrate.json, or the largest label seen + 1
-if that is more. looked_at describes the examined samples only.)",
+        R"(Describe a dataset of any format, Feedrate's or another tool's, on one screen: files,
+classes, sizes, codecs and the first samples.)",
+    .details =
+        R"(--all: Otherwise at most 10,000 samples, spread evenly, are examined for at most 0.15 s, and
+figures that come from these alone say so.
+--sheet: Up to a hundred images with the names of their classes.
+--json: class_counts counts all samples if all were examined (as with --all), else has the
+counts of feedrate.json, else counts the examined samples; class_counts_from says which: all,
+sidecar, some. classes is the number in feedrate.json, or the largest label seen + 1 if that is
+more. looked_at describes the examined samples only.)",
     .examples = R"(  feedrate inspect data/lmdb/train --samples 3
   feedrate inspect train.rec --all
   feedrate inspect data/lmdb/train --sheet sheet.png

@@ -30,6 +30,8 @@ using namespace trainer;
 
 namespace {
 
+constexpr std::string_view all_lists = "all";
+
 struct ListRequest {
   std::string what;
   std::filesystem::path rates;  // "": the published ones
@@ -144,9 +146,9 @@ ListedDevice listed_device(const Backend& kind) {
 
 /// One that need not be here.
 ListedDevice elsewhere(const std::string& name) {
-  return {{name, "a device that bench --emulate and advise --for take"},
+  return {{name, "for emulation only: 'bench --emulate', 'advise --for'"},
           {},
-          "it is not this machine's; 'feedrate list rates' has what others measured on it"};
+          "its published rates are in 'feedrate list rates'"};
 }
 
 ListedRate listed_rate(const PublishedRate& rate) {
@@ -186,11 +188,11 @@ Lists make_lists(std::string_view what, std::span<const PublishedRate> rates) {
 }  // namespace
 
 template <>
-inline constexpr Heading heading_of<Listed>{"kind", "A name that options take."};
+inline constexpr Heading heading_of<Listed>{"kind", "A name that options accept."};
 
 template <class Field>
 void for_each_field(const Listed& kind, const Field& field) {
-  field("name", kind.name, {"what options take"});
+  field("name", kind.name, {"what options accept"});
   field("summary", kind.summary, {"what it is, in a sentence"});
 }
 
@@ -204,17 +206,17 @@ template <class Field>
 void for_each_field(const ListedNetwork& network, const Field& field) {
   for_each_field(network.kind, field);
   field("parameters", network.parameters, {"learned values"});
-  field("macs", network.macs, {"multiply-adds, forward, for one image"});
+  field("macs", network.macs, {"multiply-adds of a forward pass, for one image"});
   field("activation_bytes", network.activation_bytes,
         {"of all layers' outputs for one image, fp32, before memory is shared"});
-  field("batch", network.batch, {"of the published way to train"});
+  field("batch", network.batch, {"batch size of the published training"});
 }
 
 template <class Field>
 void for_each_field(const ListedPreset& preset, const Field& field) {
   const TrainRecipe& settings = preset.settings;
   for_each_field(preset.kind, field);
-  field("network", preset.network, {"that it trains"});
+  field("network", preset.network, {"network that it trains"});
   field("batch", settings.batch, {"images in a step"});
   field("steps", only_if(preset.by_steps(), settings.length.steps),
         {"length; a preset has this or the next", Absent{"it has the other"}});
@@ -249,16 +251,16 @@ void for_each_field(const Lists& lists, const Field& field) {
   const auto list = [&](const char* key, const auto& rows, std::string_view meaning) {
     field(key, rows, {meaning, Absent{"another name was given"}});
   };
-  list("sources", lists.sources, "published datasets in their packaging");
-  list("formats", lists.formats, "containers of datasets");
-  list("codecs", lists.codecs, "how images are encoded");
-  list("recipes", lists.recipes, "augmentation");
-  list("parts", lists.parts, "that recipes are composed of, joined by +");
-  list("networks", lists.networks, "see NETWORKS.md");
-  list("presets", lists.presets, "known ways to train");
+  list("sources", lists.sources, "published datasets that convert reads");
+  list("formats", lists.formats, "dataset formats");
+  list("codecs", lists.codecs, "image codecs");
+  list("recipes", lists.recipes, "augmentation recipes");
+  list("parts", lists.parts, "parts of recipes, added with +");
+  list("networks", lists.networks, "networks to train");
+  list("presets", lists.presets, "complete training settings");
   list("optimizers", lists.optimizers, "how parameters are updated");
-  list("devices", lists.devices, "where to train, and others to feed");
-  list("rates", lists.rates, "published for devices that 'advise --for' feeds");
+  list("devices", lists.devices, "devices to train on, or to emulate");
+  list("rates", lists.rates, "published training rates of devices");
 }
 
 Description describe_list() { return description_of(Lists{}); }
@@ -288,11 +290,26 @@ std::string lists_text(const Lists& lists) {
 std::vector<std::string_view> list_names() {
   std::vector<std::string_view> names;
   for (const Key& key : describe_list().keys) names.push_back(key.name);
+  names.push_back(all_lists);
   return names;
 }
 
+/// The lists that there are.
+std::string names_text() {
+  std::string text = "Lists of 'feedrate list NAME':\n";
+  for (const Key& key : describe_list().keys) {
+    text += fmt::format("  {:<12}{}\n", key.name, key.about.meaning);
+  }
+  return text + fmt::format("  {:<12}all of these\n", all_lists);
+}
+
 int run_list(const ListRequest& options) {
-  const Lists lists = make_lists(options.what, known_rates(options.rates));
+  const std::vector<PublishedRate> rates = known_rates(options.rates);
+  if (options.what.empty() && !options.json) {
+    print(names_text());
+    return exit_done;
+  }
+  const Lists lists = make_lists(options.what == all_lists ? "" : options.what, rates);
   print(options.json ? json_text_of(lists) : lists_text(lists));
   return exit_done;
 }
@@ -301,11 +318,11 @@ std::function<int()> prepare_list(CLI::App& app) {
   auto options = std::make_shared<ListRequest>();
   add_argument(app, "WHAT",
                {.name = "what",
-                .sentence = "One list: sources, formats, codecs, recipes, networks, …",
+                .sentence = "A list, or all (default: the names of the lists)",
                 .names = list_names,
                 .check = [](std::string_view name) { expect_known("list", name, list_names()); }},
                options->what);
-  add_input(app, "--rates", options->rates, published_or_own_rates);
+  add_input(app, "--rates", options->rates, published_or_own_rates)->type_name("FILE");
   add_json(app, options->json);
   return [options] { return run_list(*options); };
 }
@@ -315,15 +332,11 @@ std::function<int()> prepare_list(CLI::App& app) {
 extern const Command list_command;
 const Command list_command{
     .name = "list",
-    .summary = "Lists the names that other commands accept",
+    .job = Job::shell,
+    .summary = "List the names that options accept",
     .description =
-        R"(Lists the names that other commands accept: published sources, formats, codecs,
-augmentation recipes, the parts that a recipe can be composed of, joined by + as in
-imagenet-train+color-jitter:hue=0.1, and their parameters, networks with their parameters and, for one image, their
-multiply-adds and activations (fp32, before memory is shared), presets (complete training
-settings), optimizers, devices, with the reason if one cannot be used here, and the
-published rates of devices that need not be here, for 'advise --for' and 'bench --emulate'.
---rates adds your own.)",
+        R"(List the sources, formats, codecs, recipes and their parts, networks, presets, optimizers,
+devices and published rates that other commands accept.)",
     .examples = R"(  feedrate list
   feedrate list devices --json
 )",

@@ -160,22 +160,23 @@ int run_load(const LoadRequest& options) {
 
 void add_batch_options(CLI::App& app, LoadRequest& options) {
   LoaderSettings& of = options.settings;
-  add_dataset(app, options.path, "The dataset, or its URL (https, http, s3)", options.order);
+  add_dataset(app, options.path, "Dataset, or its URL (https, http, s3)", options.order);
   add_settings(
       app, of,
       {&of.threads, &of.batch, &of.recipe, &of.pixels, &of.layout, &of.mean, &of.deviation});
   add_option(app, decode_row, options.decode);
   add_settings(app, options.device, {&options.device.name});
-  app.get_option("--device")->description("The device for --decode device");
+  app.get_option("--device")->description("Device of --decode device");
 }
 
 void add_order_options(CLI::App& app, LoadRequest& options) {
   LoaderSettings& of = options.settings;
   add_settings(app, of, {&of.epochs});
+  explain(app, app.get_option("--epochs"), epochs_counted);
   add_option(app,
              {.name = "seconds",
               .unit = "S",
-              .sentence = "Time to load, instead of --epochs",
+              .sentence = "Load for S seconds, instead of --epochs",
               .range = above_zero},
              options.drive.seconds)
       ->excludes("--epochs");
@@ -197,25 +198,24 @@ void add_source_options(CLI::App& app, LoadRequest& options) {
   add_option(app,
              {.name = "host_cores",
               .unit = "CORES",
-              .sentence = "Cores that the emulated trainer itself keeps busy here",
+              .sentence = "Cores that the emulated trainer keeps busy",
               .range = {.low = 0, .high = max_host_cores}},
              options.drive.emulate_host_cores)
       ->needs("--emulate");
   app.add_flag("--resident", options.drive.resident,
-               "Take the first batch again and again: the emulated trainer alone")
+               "Take the first batch repeatedly, to measure the emulated trainer")
       ->needs("--emulate");
-  app.add_flag("--cold", options.cold,
-               "Drop the dataset from the page cache first, to read from disk");
+  app.add_flag("--cold", options.cold, "Read from disk: drop the dataset from the page cache");
   add_settings(app, of, {&of.io_threads, &of.crop_index, &of.on_bad, &of.bad_budget});
 }
 
 void add_load_outputs(CLI::App& app, LoadRequest& options) {
-  app.add_flag("--no-digest", options.no_digest, "Skip the pass that computes the digest");
-  add_output(
-      app,
-      {.name = "--quarantine", .description = "List bad samples: file, offset, index, key, reason"},
-      options.quarantine);
-  add_output(app, {.name = "--trace", .description = "Record what every thread did, for Perfetto"},
+  app.add_flag("--no-digest", options.no_digest, "Skip computing the digest");
+  add_output(app,
+             {.name = "--quarantine",
+              .description = "List bad samples: file, offset, index, key and reason"},
+             options.quarantine);
+  add_output(app, {.name = "--trace", .description = "Record what every thread does, for Perfetto"},
              options.trace);
   for (const LogKind& log : log_kinds) {
     if (log.follows_load) add_log(app, log, options.logs);
@@ -266,36 +266,26 @@ std::function<int()> prepare_load(CLI::App& app) {
 extern const Command load_command;
 const Command load_command{
     .name = "load",
-    .summary = "Measures the loader alone: images/s, stalls, where time goes",
+    .job = Job::measurement,
+    .summary = "Measure how fast a dataset loads, and what limits it",
     .description =
-        R"(Reads, decodes, augments and batches a dataset without a trainer, and reports the rate,
-where the time went and what limited it. --emulate takes batches at the pace of a
-trainer of that speed and reports its utilisation as MLPerf Storage does, which asks
-for 90 %. --threads auto finds the fewest threads that keep up, within the available
-cores and the CPU quota, and leaves a core to an emulated trainer. The emulated trainer
-sleeps while its device computes; --host-cores keeps its threads busy for a share of
-that time, as threads are that drive a device. With --resident it takes the first batch
-again and again, which measures its demand. --cold measures the
-first epoch from disk and reports how much of it was still in memory. The digest of
-the first epoch is computed in a separate pass and is the same at any number of
-threads. --from continues at the state with which an earlier run ended, at any number
-of threads or ranks and any batch size: to the end of its epoch, or of --epochs, which
-counts those before it. Batches hold u8 pixels or, with --pixels f32 or f16,
-(pixel - mean) / deviation, in either --layout.
-
---decode scaled decodes a JPEG at 1/2, 1/4 or 1/8 of its size where the crop is at
-least so many times the size that the recipe resizes it to: other pixels, so another
-digest. --decode device leaves packed JPEGs (convert --encode packed) packed: the
-loader's threads only read them and check their sums, and the GPU decodes, crops,
-resizes and mirrors them, to the same pixels and so the same digest. Single images that
-are no packed JPEGs, and those too large for their place in a batch, are decoded by the
-loader's threads, and counted. Damage is found before the device, and reported as usual.
-
-An epoch holds every sample once, or what one of these says: --order lists samples,
-some left out or repeated; --weights draws them with replacement; --groups puts P
-different classes with K different samples of each together; --mix draws from
-several datasets in these proportions, each sample of one before any comes again.
-All are the same at any number of threads, resume anywhere, and are shared by ranks.)",
+        R"(Read, decode, augment and batch a dataset without a trainer. Report images/s, where the time
+goes and what limits the rate.)",
+    .common =
+        "--threads --batch --recipe --pixels --epochs --seconds --emulate --cold --on-bad "
+        "--no-digest --trace --json",
+    .details =
+        R"(--threads: With --emulate, auto finds the smallest number that feeds the emulated trainer.
+--emulate: A thread takes batches at that rate, and load reports its utilisation as MLPerf Storage
+does, which asks for 90 %.
+--host-cores: They are busy while the emulated GPU computes, as the threads driving a real GPU would
+be.
+--cold: load reports how much of the first epoch was still in memory.
+--no-digest: The digest of the first epoch is computed in a separate pass, and is the same at any
+number of threads.
+--from: Loads to the end of that epoch, or of --epochs, which counts the epochs before it. load
+prints the state at the end of a run.
+--trace: Open the file in ui.perfetto.dev.)",
     .examples = R"(  feedrate load data/lmdb/train --threads 2 --seconds 3
   feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json
   feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30

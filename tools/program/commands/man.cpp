@@ -5,14 +5,17 @@
 #include <cctype>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "formats/io/file.h"
 #include "tools/console/build_info.h"
 #include "tools/console/console.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
+#include "tools/program/cli/overview.h"
 #include "tools/program/cli/page.h"
 #include "tools/program/cli/paths.h"
+#include "tools/program/cli/topics.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -85,7 +88,7 @@ std::string row_text(const OptionRow& row) {
   std::string names;
   for (const std::string& name : row.names) names += (names.empty() ? "" : ", ") + bold(name);
   if (!row.value.empty()) names += fmt::format(" \\fI{}\\fR", roff(row.value));
-  return fmt::format(".TP\n{}\n{}\n", names, roff(row.description));
+  return fmt::format(".TP\n{}\n{}\n", names, roff(full_description(row)));
 }
 
 std::string manual(const Command& command) {
@@ -93,20 +96,15 @@ std::string manual(const Command& command) {
   std::string text = head(page_name(command.name), page.summary);
   text += fmt::format(".SH SYNOPSIS\n{}{}\n.SH DESCRIPTION\n", bold(page.name),
                       roff(page.usage.substr(page.name.size())));
-  bool first = true;
-  for (const std::string& paragraph : page.paragraphs) {
-    const bool preformatted = paragraph.starts_with(' ');
-    if (!first && !preformatted) text += ".PP\n";
-    text += preformatted ? as_typed(roff(paragraph) + "\n") : roff(paragraph) + "\n";
-    first = false;
-  }
+  text += roff(page.description) + "\n";
+  for (const std::string& note : page.notes) text += ".PP\n" + roff(note) + "\n";
   std::string_view group;
   bool in_options = false;
   for (const OptionRow& row : page.rows) {
     if (row.argument && group.empty()) text += ".SH ARGUMENTS\n";
     if (!row.argument && !in_options) text += ".SH OPTIONS\n";
     in_options = !row.argument;
-    if (in_options && row.group != group && row.group != "Options") {
+    if (in_options && row.group != group) {
       text += fmt::format(".SS {}\n", roff(row.group));
     }
     group = row.group;
@@ -115,16 +113,20 @@ std::string manual(const Command& command) {
   return text + examples(page.examples) + tail("\\fBfeedrate\\fR(1)");
 }
 
-std::string overview() {
-  std::string text = head("feedrate", summary_of_program.substr(summary_of_program.find(' ') + 1));
+std::string program_page() {
+  std::string text = head("feedrate", summary_of_program);
   text +=
       ".SH SYNOPSIS\n.B feedrate\n\\fICOMMAND\\fR …\n.SH DESCRIPTION\n"
-      "Converts published image archives into the formats that trainers read, loads them with an "
-      "exact number of threads, and trains networks on them. It measures loading and training, "
-      "alone and together, and says how many loader threads and which format keep a device fed.\n"
+      "Loads images for training with an exact number of threads, converts published image "
+      "archives "
+      "into the formats that trainers read, and trains networks. Measures loading and training, "
+      "alone and together, and says how many loader threads and which format keep a trainer fed.\n"
       ".SH COMMANDS\n";
   std::string pages;
+  std::optional<Job> job;
   for (const Command* command : commands()) {
+    if (job != command->job) text += fmt::format(".SS {}\n", job_heading(command->job));
+    job = command->job;
     text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", roff(page_name(command->name)),
                         roff(command->summary));
     pages +=
@@ -133,16 +135,17 @@ std::string overview() {
   text +=
       ".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nPrint the commands\n"
       ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\nPrint the version, the build and its libraries\n"
-      ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set, messages have no colours\n"
-      ".TP\n.B COLUMNS\nThe width of help\n"
-      ".TP\n.B FEEDRATE_PYTHON\nThe interpreter that measures other frameworks\n";
+      ".SH ENVIRONMENT\n";
+  for (const auto& [name, meaning] : variables()) {
+    text += fmt::format(".TP\n{}\n{}\n", bold(name), roff(meaning));
+  }
   return text + examples(typical_session) + tail(pages);
 }
 
 int run_man(const ManRequest& options) {
   if (!options.out.empty()) {
     fs::create_directories(options.out);
-    write_text(options.out / "feedrate.1", overview());
+    write_text(options.out / "feedrate.1", program_page());
     for (const Command* command : commands()) {
       write_text(options.out / (page_name(command->name) + ".1"), manual(*command));
     }
@@ -153,7 +156,7 @@ int run_man(const ManRequest& options) {
     print(manual(*command));
     return exit_done;
   }
-  print(overview());
+  print(program_page());
   return exit_done;
 }
 
@@ -181,10 +184,11 @@ std::function<int()> prepare_man(CLI::App& app) {
 extern const Command man_command;
 const Command man_command{
     .name = "man",
-    .summary = "Prints the manual page of a command",
+    .job = Job::shell,
+    .summary = "Print the manual page of a command",
     .description =
-        R"(Prints a manual page as source for man: of a command or, without one, of the program.
-An installation has these pages already: 'man feedrate-convert'.)",
+        R"(Print a manual page as source for man: of a command or, without one, of the program.
+Installed packages have these pages already: 'man feedrate-convert'.)",
     .examples = R"(  feedrate man convert | man -l -
   feedrate man --out man1
 )",

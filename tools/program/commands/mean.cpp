@@ -160,18 +160,17 @@ int run_mean(const MeanRequest& options) {
 
 std::function<int()> prepare_mean(CLI::App& app) {
   auto options = std::make_shared<MeanRequest>();
-  add_input(app, "PATH", options->path, "The dataset, or a mean image")->required();
+  add_input(app, "PATH", options->path, "Dataset, its URL, or a mean image")->required();
   std::string extensions;
   for (const MeanFormat* format : mean_formats()) {
     extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
   }
-  add_output(app,
-             {.name = "--out", .description = "Write the mean image to this file: " + extensions},
+  add_output(app, {.name = "--out", .description = "Write the mean image: " + extensions},
              options->out);
   app.callback([options] {
     if (!options->out.empty()) mean_format(options->out);
   });
-  add_threads(app, options->threads, "Decoding threads (default: every core)");
+  add_threads(app, options->threads, "Decoding threads (default: all cores)");
   add_remote_options(app);
   add_json(app, options->json);
   return [options] { return run_mean(*options); };
@@ -182,12 +181,12 @@ std::function<int()> prepare_mean(CLI::App& app) {
 extern const Command mean_command;
 const Command mean_command{
     .name = "mean",
-    .summary = "Computes the mean image and the means of the channels",
+    .job = Job::data,
+    .summary = "Compute the mean image and the mean of each channel",
     .description =
-        R"(Decodes every image of a dataset and prints the exact mean and standard deviation of each
-channel: sums are whole numbers, the same at any thread count. --out writes the mean
-image for Caffe (.binaryproto), CNTK (.xml) or MXNet (.nd); then all images must have one
-size. PATH may also be such a file, which --out converts.)",
+        R"(Decode every image of a dataset and print the exact mean and standard deviation of each
+channel, the same at any number of threads. If PATH is a mean image, convert it.)",
+    .details = R"(--out: For Caffe, CNTK or MXNet. All images must have the same size.)",
     .examples = R"(  feedrate mean data/lmdb/train
   feedrate mean data/lmdb/train --out mean.binaryproto
   feedrate mean mean.binaryproto --out mean.nd

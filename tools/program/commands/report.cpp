@@ -70,12 +70,11 @@ int run_report(const ReportRequest& options) {
 
 std::function<int()> prepare_report(CLI::App& app) {
   auto options = std::make_shared<ReportRequest>();
-  add_input(app, "RESULTS", options->results, "Results of 'feedrate bench'; two to compare")
-      ->required();
+  add_input(app, "RESULTS", options->results, "Results file; two with --compare")->required();
   auto* compare = app.add_flag("--compare", options->compare,
-                               "Say of each point whether the second file is faster");
+                               "Say for each combination whether file 2 is faster");
   add_output(app,
-             {.name = "--html", .description = "Write one page with charts, which opens offline"},
+             {.name = "--html", .description = "Write a page with charts, which opens offline"},
              options->html)
       ->excludes(compare);
   add_output(app, {.name = "--csv", .description = "Write every row as CSV"}, options->csv)
@@ -98,16 +97,15 @@ std::function<int()> prepare_report(CLI::App& app) {
 extern const Command report_command;
 const Command report_command{
     .name = "report",
-    .summary = "Says how many threads and which format to use, from a bench",
+    .job = Job::measurement,
+    .summary = "Report results of bench as text, a page with charts, or CSV",
     .description =
-        R"(Reads the results of a bench and says how many loader threads and which format to use,
-with the figures behind the answer: the fewest threads that deliver within 3 % of the
-best rate, and what limits that rate. Differences smaller than the spread of the repeats
-do not count. Rows of different images never share a chart, and the report lists what
-makes rows doubtful. It also shows where the time of an image goes, how accurate the
-predictions were, and what a format costs in time, memory and energy. --compare says
-whether a second bench was faster: point by point, with the 95 % interval of the ratio
-that the repeats allow.)",
+        R"(Read results of 'feedrate bench' or 'diagnose --out' and say how many loader threads and
+which format to use, what limits the rate, and how certain that is.)",
+    .details =
+        R"(--compare: Gives the 95 % interval of the ratio of the two rates.
+--html: Charts also show the time per image, the accuracy of predictions, and the time, memory and
+energy of each format. Results of different images or machines never share a chart.)",
     .examples = R"(  feedrate report results.jsonl
   feedrate report results.jsonl --html report.html --csv results.csv
   feedrate report results.jsonl --markdown > report.md

@@ -50,12 +50,12 @@ std::function<int()> prepare_schema(CLI::App& app) {
   add_argument(
       app, "OBJECT",
       {.name = "object",
-       .sentence = "One object: load, train, rows, plan-files, … (default: all)",
+       .sentence = "Object: load, train, rows, plan-files … (default: all)",
        .names = object_names,
        .check =
            [](std::string_view name) { formats::expect_known("object", name, object_names()); }},
       options->name);
-  app.add_flag("--markdown", options->markdown, "Tables for people instead of a JSON Schema");
+  app.add_flag("--markdown", options->markdown, "Print tables for people instead of a JSON Schema");
   return [options] { return run_schema(*options); };
 }
 
@@ -64,13 +64,15 @@ std::function<int()> prepare_schema(CLI::App& app) {
 extern const Command schema_command;
 const Command schema_command{
     .name = "schema",
-    .summary = "Describes every key of the program's JSON",
+    .job = Job::shell,
+    .summary = "Describe every key of the JSON output",
     .description =
-        R"(Prints a JSON Schema (2020-12) of what commands print with --json, of the rows of
-results.jsonl and of the plans of 'feedrate bench', with a definition for each; or, with
---markdown, tables that say of each key what it means, in which unit, and when it is null
-or absent. An OBJECT is named after its command; 'train-forward', 'passes' and
-'report-compare' are what train, time and report print in other modes.)",
+        R"(Print a JSON Schema (2020-12) of what commands print with --json, of the lines of
+results.jsonl and of the plans of 'feedrate bench'.)",
+    .details = R"(--markdown: For each key its meaning, its unit, and when it is null or absent.)",
+    .notes =
+        R"(An OBJECT is named after its command; 'train-forward', 'passes' and 'report-compare' are what
+train, time and report print in other modes.)",
     .examples = R"(  feedrate schema load --markdown
   feedrate schema > schema.json
 )",

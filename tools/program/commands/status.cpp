@@ -26,8 +26,7 @@ int run_status(const StatusRequest& options) {
 
 std::function<int()> prepare_status(CLI::App& app) {
   auto options = std::make_shared<StatusRequest>();
-  add_input(app, "PATH", options->path, "What was given to 'feedrate convert' as --out")
-      ->required();
+  add_input(app, "PATH", options->path, "The --out directory of 'feedrate convert'")->required();
   add_json(app, options->json);
   return [options] { return run_status(*options); };
 }
@@ -37,13 +36,15 @@ std::function<int()> prepare_status(CLI::App& app) {
 extern const Command status_command;
 const Command status_command{
     .name = "status",
-    .summary = "Shows how far a conversion by several processes is",
+    .job = Job::data,
+    .summary = "Show progress of a multi-process conversion",
     .description =
-        R"(Counts the pieces of a conversion that mpirun, srun or the tasks of a Slurm array make:
-done, running, failed (begun, but no process is at it) and waiting, with the rate and the
-time left. It looks only at the directories beside PATH, from any machine that sees them.
-With --split all, PATH is that of one split. To go on after a failure, run the same
-'feedrate convert' again.)",
+        R"(Count the finished, running, failed and waiting pieces of a conversion by mpirun, srun or a
+Slurm array, with the rate and the time left. Works on any machine that sees PATH. After a
+failure, run the same 'feedrate convert' again.)",
+    .notes =
+        R"(A piece has failed if it was begun and no process works on it any more. With --split all,
+PATH is the directory of one split.)",
     .examples = R"(  feedrate status data/imagenet
 )",
     .prepare = prepare_status};

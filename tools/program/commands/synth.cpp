@@ -49,14 +49,14 @@ std::function<int()> prepare_synth(CLI::App& app) {
       ->description(fmt::format("Dataset to imitate: {}", fmt::join(known, ", ")));
   add_output(app,
              {.name = "--out",
-              .description = "Directory to create; it must not exist",
+              .description = "Directory to create; must not exist",
               .use = PathUse::creates},
              options->out)
       ->required();
   add_option(app,
-             {.name = "images", .unit = "N", .sentence = "Images of the training split", .min = 1},
+             {.name = "images", .unit = "N", .sentence = "Number of training images", .min = 1},
              options->synth.images);
-  add_option(app, {.name = "seed", .unit = "N", .sentence = "Seed of every random choice"},
+  add_option(app, {.name = "seed", .unit = "N", .sentence = "Seed of all random choices"},
              options->synth.seed);
   return [options] { return run_synth(*options); };
 }
@@ -66,14 +66,14 @@ std::function<int()> prepare_synth(CLI::App& app) {
 extern const Command synth_command;
 const Command synth_command{
     .name = "synth",
-    .summary = "Makes synthetic archives like the published ones, of any size",
+    .job = Job::data,
+    .summary = "Make synthetic archives in the layout of published ones",
     .description =
-        R"(Draws images that a network can learn from and packs them exactly like a published
-dataset: for tests, for stress tests, and where nothing can be downloaded. The same seed
-gives the same bytes on every machine.)",
+        R"(Draw images that a network can learn from and pack them like a published dataset, for tests
+and where nothing can be downloaded. The same seed gives the same bytes on every machine.)",
     .examples = R"(  feedrate synth mnist --images 60000 --out archives
   feedrate convert mnist archives --to lmdb --split all --out data
-  feedrate synth imagenet-kaggle --images 1000 --out kaggle   # 'feedrate help sources' reads it
+  feedrate synth imagenet-kaggle --images 1000 --out kaggle
 )",
     .prepare = prepare_synth};
 

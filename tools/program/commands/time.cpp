@@ -25,14 +25,13 @@ std::function<int()> prepare_time(CLI::App& app) {
   add_option(app,
              {.name = "seconds",
               .unit = "S",
-              .sentence = "Time to spend on steps, approximately",
+              .sentence = "Approximate measuring time",
               .range = formats::above_zero},
              request.seconds);
   add_settings(app, request.device,
                {&request.device.name, &request.device.precision, &request.device.compute_threads});
-  app.add_flag("--all", options->all, "Every layer, in the order of the network");
-  app.add_flag("--passes", options->passes,
-               "Count the memory passes of a step on CUDA instead; needs no GPU");
+  app.add_flag("--all", options->all, "Show every layer, in the order of the network");
+  app.add_flag("--passes", options->passes, "Count the memory passes of a CUDA step; needs no GPU");
   add_option(app, loader::seed_row, request.seed);
   add_json(app, options->json);
   app.final_callback([&request] { check_compute_threads(request.device); });
@@ -58,20 +57,21 @@ std::function<int()> prepare_time(CLI::App& app) {
 extern const Command time_command;
 const Command time_command{
     .name = "time",
-    .summary = "Times each layer of a network beside the limits of the device",
+    .job = Job::measurement,
+    .summary = "Time each layer of a network against the limits of the device",
     .description =
-        R"(Trains a network on one batch of noise in its published input shape and prints the time
-of each layer forward and backward (medians over the steps), its GFLOP/s, and its share
-of the roofline: the least time that the layer's multiply-adds and memory traffic need on
-this device, divided by the measured time. The limits of the device are measured in the
-same run, on a GPU in the same precision. First come the sums of each operator, then the
-ten costliest layers; --all shows every layer. With bf16 on the CPU, layers that would be
-slower stay in fp32. On a GPU, events between the layers' kernels take the times, which
-makes a step a little longer than 'feedrate train' needs; a kernel that does the work of
-several layers counts for one of them.
-
-With --passes nothing is timed: the kernels and library calls of a step on CUDA are
-counted from the plan, and the bytes that they read and write.)",
+        R"(Train a network on one batch of noise and print each layer's time forward and backward, its
+GFLOP/s and its share of the roofline: the least time that the device would need, divided
+by the measured time.)",
+    .details =
+        R"(--all: Otherwise the sums of each operator and the ten costliest layers.
+--passes: Nothing is timed: kernels and library calls of a step, and the bytes that they read and
+write, are counted from the plan.)",
+    .notes =
+        R"(Times are medians over the steps. The limits of the device are measured in the same run, on
+a GPU in the same precision. On a GPU, events between kernels take the times, which makes a step
+slightly slower than in 'feedrate train'; a kernel that computes several layers counts as one of
+them.)",
     .examples = R"(  feedrate time lenet
   feedrate time resnet50 --batch 8 --seconds 20
   feedrate time googlenet --batch 8 --all

@@ -74,7 +74,7 @@ void check_features(const TrainingRequest& request) {
 }
 
 void add_data_options(CLI::App& app, TrainingRequest& request) {
-  add_dataset(app, request.data.path, "The dataset to train on, or its URL", request.data.order);
+  add_dataset(app, request.data.path, "Dataset to train on, or its URL", request.data.order);
   add_option(app, network_row, request.model.network);
   add_option(app, preset_row, request.model.preset);
   app.final_callback([&request] {
@@ -100,38 +100,42 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
   add_input(app, "--val", request.validation.path, "Validate on this dataset at the end")
       ->type_name("PATH");
   add_option(app,
-             {.name = "val_every", .unit = "N", .sentence = "And after every N epochs", .min = 1},
+             {.name = "val_every",
+              .unit = "N",
+              .sentence = "Validate also after every N epochs",
+              .min = 1},
              request.validation.every)
       ->needs("--val");
   add_option(app, recipe_row, request.data.recipe)
       ->description("Augmentation (default: the preset's or the network's)");
   app.add_flag("--resident", request.feed.resident,
-               "Repeat a few batches held in memory, to measure demand");
+               "Train on a few batches in memory, to measure demand");
   app.add_flag_callback(
          "--no-upload", [&request] { request.feed.uploads = false; },
-         "And keep two of them on the device: no copies to it")
+         "With --resident: keep the batches on the device")
       ->needs("--resident");
   LoaderSettings& loader = request.feed.loader;
   add_settings(app, loader,
                {&loader.shuffle_blocks, &loader.crop_index, &loader.on_bad, &loader.bad_budget});
-  app.add_flag("--cold", request.data.cold,
-               "Drop the dataset from the page cache first, to read from disk")
+  app.add_flag("--cold", request.data.cold, "Read from disk: drop the dataset from the page cache")
       ->excludes("--resident");
 }
 
 void add_length_options(CLI::App& app, TrainingRequest& request) {
   auto* epochs = add_option(app, epochs_row, request.length.epochs)
                      ->description("Passes over the dataset (default: the preset's, or 1)");
-  auto* steps =
-      add_option(
-          app,
-          {.name = "steps", .unit = "N", .sentence = "Total steps, instead of --epochs", .min = 1},
-          request.length.steps)
-          ->excludes(epochs);
+  explain(app, epochs, epochs_counted);
+  auto* steps = add_option(app,
+                           {.name = "steps",
+                            .unit = "N",
+                            .sentence = "Train for N steps, instead of --epochs",
+                            .min = 1},
+                           request.length.steps)
+                    ->excludes(epochs);
   add_option(app,
              {.name = "seconds",
               .unit = "S",
-              .sentence = "Time to train, instead of --epochs",
+              .sentence = "Train for S seconds, instead of --epochs",
               .range = above_zero},
              request.seconds)
       ->excludes(epochs)
@@ -139,7 +143,6 @@ void add_length_options(CLI::App& app, TrainingRequest& request) {
 }
 
 void add_machine_options(CLI::App& app, TrainingRequest& request) {
-  app.option_defaults()->group("Machine");
   LoaderSettings& loader = request.feed.loader;
   add_settings(app, request.device, {&request.device.name, &request.device.precision});
   add_settings(app, loader, {&loader.pixels});
@@ -149,24 +152,24 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
 }
 
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
-  app.option_defaults()->group("Optimisation (default: as in the preset or the network's paper)");
   for (const BoundSetting& one : bound_settings(request.changes)) add_option(app, one);
   add_option(app, seed_row, request.seed);
 }
 
 void add_train_outputs(CLI::App& app, TrainRequest& options) {
   TrainingRequest& request = options.request;
-  app.option_defaults()->group("Output");
   add_output(app,
              {.name = "--checkpoint",
-              .description = "Save parameters and position at the end",
+              .description = "Save a checkpoint at the end",
               .may_replace = "--resume"},
              request.files.checkpoint)
       ->excludes("--resident");
-  add_option(
-      app,
-      {.name = "checkpoint_every", .unit = "N", .sentence = "And after every N steps", .min = 1},
-      request.files.save_every)
+  add_option(app,
+             {.name = "checkpoint_every",
+              .unit = "N",
+              .sentence = "Save also after every N steps",
+              .min = 1},
+             request.files.save_every)
       ->needs("--checkpoint");
   add_output(app, {.name = "--out", .description = "Write the features of --mode features as .npy"},
              request.files.features)
@@ -180,7 +183,7 @@ std::function<int()> prepare_train(CLI::App& app) {
   TrainingRequest& request = options->request;
   add_data_options(app, request);
   add_length_options(app, request);
-  add_input(app, "--resume", request.files.resume, "Resume from this checkpoint")
+  add_input(app, "--resume", request.files.resume, "Continue from this checkpoint")
       ->type_name("FILE")
       ->excludes("--resident");
   add_machine_options(app, request);
@@ -195,43 +198,28 @@ std::function<int()> prepare_train(CLI::App& app) {
 extern const Command train_command;
 const Command train_command{
     .name = "train",
-    .summary = "Trains a network and measures how long it waits for data",
+    .job = Job::training,
+    .summary = "Train a network and measure how long it waits for data",
     .description =
-        R"(Trains a network on a dataset and reports the rate, the stall (the share of time spent
-waiting for data, without the first step), the loss and the accuracy. Training resumes
-from a checkpoint as if it had never stopped: with any number of loader threads, and
-bit for bit with the same number of compute threads. Another dataset or order than the
-checkpoint's is refused, another setting is said; where no step is left to do, that is
-all. A loss that is not finite ends training; the error names the step, the layer and
-the last checkpoint.
-
-Without --recipe, images are cropped and flipped as the preset or the network's authors
-did: imagenet-train for photographs, and imagenet-eval to validate.
-
---mode infer runs only forward and reports the time for 1,000 images; --mode features
-does so up to the last pooling layer, and --out stores that layer's values. Both read
-images in the order of the dataset and take their weights from --resume; without it,
-weights are random, which serves the time alone.
-
-Started by mpirun, srun or torchrun, several processes train one network together:
---batch is the sum over all of them, each computes the gradients of its share, and the
-result is that of a single process, but for the end of an epoch: images, or groups, that
-are fewer than the processes are left out, which is said at the start. With --device cuda, each process uses the GPU of its
-local rank, and NCCL adds up the gradients. Processes of torchrun and its like, for which
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, connect by TCP and need no MPI.
-
---order, --weights, --groups and --mix say what an epoch holds, as for 'feedrate load'.
-
-With --device cuda, --decode device leaves packed JPEGs (convert --encode packed) packed:
-the loader's threads only read and check them, and the GPU decodes, crops, resizes and
-mirrors them beside the step that runs: the same pixels, so the same training, which may
-be resumed either way. Images of --val that are no packed JPEGs are decoded by the
-loader's threads.
-
---log writes one JSON object a line for each event: init, resume, start, epoch_start,
-progress, epoch_end, validation_start, validation, end. With --resume, --log and --mllog
-go on behind the lines of earlier runs; of those, steps beyond that of the checkpoint are
-void.)",
+        R"(Train a network and report images/s, the stall (the share of time spent waiting for data),
+loss and accuracy. Training resumes from a checkpoint as if it had never stopped.)",
+    .common =
+        "--network --preset --val --epochs --batch --recipe --threads --device --precision --lr "
+        "--checkpoint --resume --log --tensorboard --json",
+    .details =
+        R"(--recipe: For photographs imagenet-train, and imagenet-eval to validate.
+--batch: With several processes, the global batch size: 'feedrate help processes'.
+--checkpoint: Parameters, optimizer state and position in the dataset.
+--resume: The run continues with the same bits at any number of loader threads, if the number of
+compute threads is the same. A different dataset or order is an error; other changes are
+reported. A finished run does nothing. --log and --mllog append; lines of steps after the
+checkpoint no longer count.
+--device: With several processes, each uses the GPU of its local rank.
+--log: The events are init, resume, start, epoch_start, progress, epoch_end, validation_start,
+validation and end.)",
+    .notes =
+        R"(A loss that is not finite ends training with an error that names the step, the layer and the
+last checkpoint.)",
     .examples = R"(  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
   feedrate train data/lmdb/train --network lenet --resident --seconds 5
   feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test

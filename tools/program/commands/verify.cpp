@@ -275,10 +275,10 @@ int run_verify(const VerifyRequest& options) {
 
 std::function<int()> prepare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyRequest>();
-  add_input(app, "PATH", options->path, "The dataset, or its URL")->required();
-  add_input(app, "--against", options->against, "Compare with this dataset and show what differs")
+  add_input(app, "PATH", options->path, "Dataset, or its URL")->required();
+  add_input(app, "--against", options->against, "Dataset to compare with; differences are shown")
       ->type_name("PATH");
-  add_threads(app, options->threads, "Decoding threads (default: every core)");
+  add_threads(app, options->threads, "Decoding threads (default: all cores)");
   add_remote_options(app);
   add_json(app, options->json);
   return [options] { return run_verify(*options); };
@@ -289,12 +289,12 @@ std::function<int()> prepare_verify(CLI::App& app) {
 extern const Command verify_command;
 const Command verify_command{
     .name = "verify",
-    .summary = "Decodes every image, prints the digest, compares datasets",
+    .job = Job::data,
+    .summary = "Decode every image and compare datasets",
     .description =
-        R"(Reads, checks and decodes every sample of a dataset and prints its content digest, which
-depends only on labels, sizes and pixels: two datasets with equal digests hold the same
-images in the same order, whatever their formats. Exits with 1 if a sample is damaged or
-the datasets differ.)",
+        R"(Decode every sample of a dataset and print its digest, which depends only on labels, sizes
+and pixels: equal digests mean the same images in the same order, whatever the format.
+Exits with 1 if a sample is damaged or the datasets differ.)",
     .examples = R"(  feedrate verify data/lmdb/train
   feedrate verify data/lmdb/train --against data/png-map/train
 )",

@@ -1,7 +1,7 @@
 // Each row of `feedrate help sources`: the archives that `synth` makes, and others where it makes
 // none, are read by the row's commands as a reading of our own expects.
 
-#include "tools/program/cli/source_help.h"
+#include "tools/program/cli/topics.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -47,9 +47,9 @@ pugi::xml_node root_of(const pugi::xml_document& document) {
 
 double side(const pugi::xml_node& annotation, const char* name) {
   const pugi::xml_node element = annotation.child("size").child(name);
-  const double pixels = element ? number(element) : 0;
-  if (!(pixels >= 1)) {
-    fail_at(element ? element : annotation, "states no size of the image, or a size below 1");
+  const double pixels = element ? number(element) : -1;
+  if (!(pixels >= 0)) {
+    fail_at(element ? element : annotation, "states no size of the image, or one below 0");
   }
   return pixels;
 }
@@ -100,6 +100,7 @@ Annotation parse_annotation(std::string_view xml, const std::string& place) {
 
 std::optional<Box> relative_box(const Annotation& annotation, const AnnotatedBox& box) {
   const double width = annotation.width, height = annotation.height;
+  if (width < 1 || height < 1) return std::nullopt;  // some tools write 0
   return box_between({four_decimals(box.xmin / width), four_decimals(box.ymin / height),
                       four_decimals(box.xmax / width), four_decimals(box.ymax / height)});
 }

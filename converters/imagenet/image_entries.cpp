@@ -39,7 +39,7 @@ bool ImageEntries::next() {
     expect_no_links(archive_);
     if (!more) break;
     const std::string_view name = base_name(archive_.name());
-    if (is_clutter(name)) {
+    if (is_clutter(name) || is_about(name)) {
       ++clutter_;
       continue;
     }

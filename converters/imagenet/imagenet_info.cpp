@@ -11,13 +11,15 @@ namespace {
 void note_boxes(std::vector<std::string>& notes, const BoxCounts& counts,
                 std::uint64_t without_boxes, std::uint64_t images) {
   notes.push_back(join(without_boxes, " of ", images, " images have no bounding box"));
-  const auto left_out = [&](std::uint64_t count, std::string_view what) {
-    if (count != 0) notes.push_back(join("left out: ", count, " ", what));
+  const auto left_out = [&](std::uint64_t count, std::string_view one, std::string_view more,
+                            std::string_view rest) {
+    if (count != 0) notes.push_back(join("left out: ", counted_as(count, one, more), rest));
   };
-  left_out(counts.degenerate, "bounding boxes without area");
-  left_out(counts.foreign, "bounding boxes of another class than the image's");
-  left_out(counts.repeated, "annotations after an image's first");
-  left_out(counts.other_files, "files among the annotations that are not XML");
+  left_out(counts.degenerate, "bounding box", "bounding boxes",
+           " without area, or of an annotation that states a size of 0");
+  left_out(counts.foreign, "bounding box", "bounding boxes", " of another class than the image's");
+  left_out(counts.repeated, "annotation", "annotations", " after an image's first");
+  left_out(counts.other_files, "file", "files", " among the annotations, not XML");
 }
 
 }  // namespace
@@ -37,8 +39,8 @@ StreamInfo imagenet_info(const ImagenetExtras& extras) {
 void ImagenetTally::add_notes(StreamInfo& info, const ImagenetExtras& extras) const {
   if (extras.boxes) note_boxes(info.notes, extras.boxes->counts(), without_boxes, images);
   if (clutter != 0) {
-    info.notes.push_back(
-        join("left out: ", counted_as(clutter, "file", "files"), " like .DS_Store and ._name"));
+    info.notes.push_back(join("left out: ", counted_as(clutter, "file", "files"),
+                              " like .DS_Store, ._name and README"));
   }
   if (!empty_classes.empty()) {
     info.notes.push_back(join("class tars without images: ", empty_classes.size(), ", first ",

@@ -110,7 +110,7 @@ class TrainStream final : public SampleStream {
       expect_no_links(*outer_);
       if (!more) break;
       const std::string_view name = base_name(outer_->name());
-      if (is_clutter(name)) {
+      if (is_clutter(name) || is_about(name)) {
         ++tally_.clutter;
         continue;
       }

@@ -72,17 +72,26 @@ class Search {
   }
 
  private:
-  void look_into_directory(const fs::path& directory) {
+  // Files lie in it, each perhaps in a directory of its own name, as 7-Zip unpacks them, or in torchvision's MNIST/raw.
+  void look_into_directory(const fs::path& directory, const std::string& set = "") {
     std::error_code error;
     fs::directory_iterator files(directory, error);
     if (error) fail(directory, "cannot list: ", error.message());
+    std::error_code ignored;
     for (const fs::directory_entry& file : files) {
-      if (!file.is_regular_file()) continue;
-      remember(file.path().filename().string());
-      // All files here are of one directory, so only the base name distinguishes the sets.
-      if (const auto named = parse_name(file.path().filename())) {
-        add(*named, {file.path(), {}});
+      const std::string name = file.path().filename().string();
+      auto named = parse_name(name);
+      if (file.is_directory(ignored)) {
+        if (named) look_into_directory(file.path(), set);
+        const bool raw = name == "raw" || fs::is_directory(file.path() / "raw", ignored);
+        if (raw) look_into_directory(file.path(), set + name + "/");
+        continue;
       }
+      if (!file.is_regular_file(ignored)) continue;
+      remember(name);
+      if (!named) continue;
+      named->set.insert(0, set);
+      add(*named, {file.path(), {}});
     }
   }
 

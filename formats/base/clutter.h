@@ -14,4 +14,18 @@ constexpr bool is_clutter(std::string_view path) {
          path.find("/__MACOSX/") != std::string_view::npos;
 }
 
+/// True for what describes an archive beside its content: "README", "LICENSE.txt", "readme.md".
+constexpr bool is_about(std::string_view path) {
+  const std::string_view base = path.substr(path.rfind('/') + 1);
+  const auto is = [&](std::string_view word) {
+    if (base.size() < word.size()) return false;
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      if ((base[i] | 0x20) != word[i]) return false;
+    }
+    const std::string_view ending = base.substr(word.size());
+    return ending.empty() || ending == ".txt" || ending == ".md";
+  };
+  return is("readme") || is("license");
+}
+
 }  // namespace feedrate::formats

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "formats/base/text.h"
 #include "formats/container.h"
 #include "formats/io/file.h"
 #include "tests/fuzz/decode.h"
@@ -34,12 +35,20 @@ inline Buffer join_input(Bytes index, Bytes file) {
 
 /// The parts of a sample that can be compared after its dataset is closed.
 struct SeenSample {
-  std::string bytes, name;
-  std::int32_t label = 0;
+  std::string bytes, name, label;
   bool operator==(const SeenSample&) const = default;
 };
 /// Reads a sample; nothing when it cannot be read.
 using SeenSamples = std::vector<std::optional<SeenSample>>;
+
+/// The class by name, where labels are text: what cannot be read may have other names in front of it.
+inline std::string class_of(const Dataset& dataset, const Sample& sample) {
+  const std::vector<std::string>& names = dataset.info().class_names.names;
+  const auto label = static_cast<std::size_t>(sample.label);
+  const std::string text = label < names.size() ? names[label] : std::to_string(sample.label);
+  const auto number = parse_number<std::int64_t>(text);
+  return number ? std::to_string(*number) : text;
+}
 
 /// The first samples; nothing when the dataset cannot be opened.
 inline std::optional<SeenSamples> samples_of(const Container& kind,
@@ -55,7 +64,8 @@ inline std::optional<SeenSamples> samples_of(const Container& kind,
     accepts([&] {
       const Sample sample = dataset->read(i, scratch);
       require(sample.codec != nullptr && sample.shape.plausible(), "a sample can be decoded");
-      samples.back() = {std::string(as_text(sample.bytes)), std::string(sample.name), sample.label};
+      samples.back() = {std::string(as_text(sample.bytes)), std::string(sample.name),
+                        class_of(*dataset, sample)};
     });
   }
   accepts([&] { dataset->audit([](const Finding&) {}); });

@@ -13,7 +13,9 @@ bool counts_from_one(const ClassNames& classes) {
 
 void LabelEvidence::add(const ImageExample& example) {
   any_text_ = any_text_ || !example.label_text.empty();
-  texts_ = texts_ || (!example.label && !example.label_text.empty());
+  const bool is_text = !example.label && !example.label_text.empty();
+  labels_ += example.label || is_text ? 1 : 0;
+  texts_ += is_text ? 1 : 0;
   if (example.wnid.empty() || !example.label) return;
   ++ids_;
   synsets_ = synsets_ || example.has_synset;

@@ -24,8 +24,8 @@ class LabelEvidence {
   bool has_ids() const { return ids_ != 0; }
   /// True when records may tell something: by an id, or a label that is text.
   bool tells() const { return ids_ != 0 || any_text_; }
-  /// True when a label is text that is no number.
-  bool has_texts() const { return texts_; }
+  /// True when most labels are texts that are no numbers: a damaged number does not make names of all others.
+  bool has_texts() const { return 2 * texts_ > labels_; }
   /// The rule for numbers. Nothing where the labels beside synsets number classes of their own, and none was 0.
   std::optional<LabelRule> rule() const;
 
@@ -37,7 +37,7 @@ class LabelEvidence {
   std::uint64_t from_zero_ = 0;  // whose label is their place in it
   std::uint64_t from_one_ = 0;   // whose label is one more
   bool any_text_ = false;
-  bool texts_ = false;
+  std::uint64_t labels_ = 0, texts_ = 0;
   bool synsets_ = false;
   bool zero_ = false;
 };

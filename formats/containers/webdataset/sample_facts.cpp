@@ -4,6 +4,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/base/utf8.h"
 #include "formats/containers/webdataset/wds_json.h"
 
 namespace feedrate::formats {
@@ -34,6 +35,9 @@ TarFacts read_sample_facts(const TarShard& shard, const TarSample& files, Scratc
   }
   facts.label_text = trimmed(as_text(shard.bytes(*files.label)));
   facts.label = parse_number<std::int64_t>(facts.label_text);
+  if (!is_utf8(facts.label_text) || without_controls(facts.label_text) != facts.label_text) {
+    throw Error(join("the .", files.keys->label, " holds neither a number nor text in UTF-8"));
+  }
   if (facts.label_text.empty()) throw Error(join("the .", files.keys->label, " is empty"));
   return facts;
 }

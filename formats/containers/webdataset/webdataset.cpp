@@ -212,15 +212,18 @@ class WebdatasetDataset final : public Dataset {
       keys_.json_label = wishes.label;
     }
     bool labelled = !wishes.label.empty();
+    std::uint64_t labels = 0, texts = 0;
     look_at_first(tries, [&](const Place& at, Scratch& scratch) {
       if (keys_.image.empty() && !at.files.image) find_compound_image(at.files.extensions);
       TarFacts facts = read_sample_facts(at.shard, at.files, scratch);
       if (!labelled && !facts.labelled()) facts = find_label_key(at, scratch);
       labelled = labelled || facts.labelled();
-      text_labels_ = text_labels_ || (!facts.label && facts.labelled());
+      labels += facts.labelled() ? 1 : 0;
+      texts += !facts.label && facts.labelled() ? 1 : 0;
+      text_labels_ = 2 * texts > labels;  // a damaged number does not make names of all others
       const bool found = labelled && (at.files.image || !keys_.image.empty());
       if (found && at.shard.is_late()) first = std::move(scratch.held);
-      return found && (text_labels_ || at.shard.is_late());
+      return found && at.shard.is_late();
     });
   }
 

@@ -180,6 +180,12 @@ TEST(HostileAnnotation, entities_that_a_document_declares_are_not_expanded) {
   EXPECT_EQ(parse_annotation(xml, "bomb.xml").boxes.at(0).name, "&b;&file;<");
 }
 
+TEST(UnitAnnotation, a_size_of_0_leaves_its_boxes_out) {
+  for (const auto& [width, height] : {std::pair(0, 100), {100, 0}, {0, 0}}) {
+    EXPECT_TRUE(relative(make_annotation(width, height, {{"x", -1, -2, 30, 40}})).empty());
+  }
+}
+
 TEST(HostileAnnotation, numbers_that_are_none_and_boxes_without_a_corner_are_errors) {
   const std::string good = make_annotation(100, 100, {{"x", 1, 2, 30, 40}});
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -194,7 +200,6 @@ TEST(HostileAnnotation, numbers_that_are_none_and_boxes_without_a_corner_are_err
   expect_error(with(">30<", ">3<!-- -->0<"), {"<xmax>, found \"\""});
   expect_error(with(">30<", ">30<a/><"), {"<xmax>, found \"\""});
   expect_error(with(">30<", ">3&amp;0<"), {"<xmax>, found \"3&0\""});
-  expect_error(with("<width>100<", "<width>0<"), {"no size"});
   expect_error(with("<width>100<", "<width>-100<"), {"no size"});
   expect_error(with("<ymax>40</ymax>", ""), {"has no ymax"});
 }

@@ -60,8 +60,8 @@ TEST(HostileImagenet, a_class_that_is_none_of_the_thousand_is_an_error) {
   const auto unknown = write(directory / "train.tar", tar({{"n99999999.tar", tar({})}}));
   expect_error([&] { read({unknown}, "train"); }, {"n99999999.tar", "no class n99999999"});
   const auto other = write(directory / "other.tar",
-                           tar({{"n01440764.tar", tar({{"a.JPEG", "x"}})}, {"readme.txt", "x"}}));
-  expect_error([&] { read({other}, "train"); }, {"other.tar:readme.txt", "the tar of a class"});
+                           tar({{"n01440764.tar", tar({{"a.JPEG", "x"}})}, {"notes.txt", "x"}}));
+  expect_error([&] { read({other}, "train"); }, {"other.tar:notes.txt", "the tar of a class"});
 }
 
 TEST(HostileImagenet, a_class_that_comes_twice_is_an_error_that_names_both_places) {
@@ -87,7 +87,7 @@ TEST(HostileImagenet, names_that_lead_elsewhere_are_only_names) {
 
 TEST(HostileImagenet, what_is_no_image_by_its_name_is_an_error) {
   const TempDirectory directory;
-  for (const char* name : {"..", "n01440764_1.gif", "readme", ".JPEG", "n01440764_1.JPEG/.."}) {
+  for (const char* name : {"..", "n01440764_1.gif", "notes", ".JPEG", "n01440764_1.JPEG/.."}) {
     const auto file = write(directory / "train.tar", train_with(name));
     expect_error([&] { read({file}, "train"); },
                  {"n01440764.tar:", "expected the name of an image"});

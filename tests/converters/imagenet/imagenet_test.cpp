@@ -167,7 +167,7 @@ TEST(UnitImagenet, boxes_that_are_given_twice_are_read_once) {
   write(directory / "more.tar", tar(annotation));
   const std::vector<std::string> twice = notes_of({directory.path()});
   ASSERT_EQ(twice.size(), once.size() + 1);
-  EXPECT_EQ(twice.back(), "left out: 1 annotations after an image's first");
+  EXPECT_EQ(twice.back(), "left out: 1 annotation after an image's first");
 }
 
 TEST(UnitImagenet, splits_are_those_that_the_inputs_hold) {
@@ -182,12 +182,13 @@ TEST(UnitImagenet, what_a_mac_leaves_behind_is_counted_and_left_out) {
   const TempDirectory directory;
   const std::string one = tar({{"._n01440764_1.JPEG", "Mac OS X"},
                                {"./n01440764_1.JPEG", image(1)},
-                               {".DS_Store", "Bud1"}});
+                               {".DS_Store", "Bud1"},
+                               {"README.txt", "about this class"}});
   const auto file = write(directory / "train.tar",
                           tar({{"._n01440764.tar", "Mac OS X"}, {"x/n01440764.tar", one}}));
   const auto stream = source("imagenet").open(Inputs{file}, "train");
   EXPECT_EQ(read(*stream), (Read{{0, "n01440764/n01440764_1.JPEG", image(1)}}));
-  EXPECT_EQ(stream->info().notes.back(), "left out: 3 files like .DS_Store and ._name");
+  EXPECT_EQ(stream->info().notes.back(), "left out: 4 files like .DS_Store, ._name and README");
 }
 
 TEST(UnitImagenet, a_class_without_images_is_noted) {

@@ -58,6 +58,10 @@ TEST(UnitMnist, directories_archives_and_files_give_the_same_samples) {
   for (const auto& [name, content] : four) {
     write(plain / name, content);
     write(gz / (name + ".gz"), compressed(content));
+    fs::create_directories(directory / "7-zip" / name);
+    write(directory / "7-zip" / name / name, content);
+    fs::create_directories(directory / "root/MNIST/raw");
+    write(directory / "root/MNIST/raw" / name, content);
     std::string dotted = name;
     dotted[dotted.find("-idx")] = '.';
     write(dots / dotted, content);
@@ -68,6 +72,10 @@ TEST(UnitMnist, directories_archives_and_files_give_the_same_samples) {
       {plain},
       {gz},
       {dots},
+      {directory / "7-zip"},
+      {directory / "root"},
+      {directory / "root/MNIST"},
+      {directory / "root/MNIST/raw"},
       {write(directory / "m.tar", tar(four))},
       {write(directory / "m.tar.gz", tar_gz(four))},
       {write(directory / "z.tar", tar(zipped))},
@@ -127,6 +135,17 @@ TEST(HostileMnist, several_sets_are_listed_not_guessed_among) {
   }
   expect_error([&] { read_all({directory.path()}, "train"); },
                {"several sets", "emnist-letters-train-images", "emnist-digits-train-images"});
+}
+
+TEST(HostileMnist, sets_of_torchvision_beside_each_other_are_listed) {
+  const TempDirectory directory;
+  for (const char* set : {"MNIST", "KMNIST"}) {
+    fs::create_directories(directory / set / "raw");
+    for (const auto& [name, content] : four) write(directory / set / "raw" / name, content);
+  }
+  expect_error(
+      [&] { read_all({directory.path()}, "train"); },
+      {"several sets have a train split", "KMNIST/raw/train-images", "/MNIST/raw/train-images"});
 }
 
 TEST(HostileMnist, a_missing_part_is_named_with_what_is_there) {

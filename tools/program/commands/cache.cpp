@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -49,8 +50,8 @@ std::string content_text(const CacheContent& content) {
   for (const KeptObject& object : content.objects) {
     text += fmt::format("  {}: {} of {}, used {}{}\n",
                         object.url.empty() ? object.file.filename().string() : object.url,
-                        bytes_text(object.kept), bytes_text(object.size), used_text(object),
-                        object.in_use ? ", in use" : "");
+                        bytes_text(std::min(object.kept, object.size)), bytes_text(object.size),
+                        used_text(object), object.in_use ? ", in use" : "");
   }
   return text;
 }

@@ -186,6 +186,14 @@ TEST_F(UnitLabelRule, labels_of_text_are_numbered_in_the_order_of_their_names) {
   EXPECT_EQ(dataset->info().classes, 3U);
 }
 
+TEST_F(UnitLabelRule, a_damaged_number_does_not_make_names_of_the_others) {
+  const std::vector<std::string> texts = {"x", "10", "9"};
+  const fs::path file = write_each(texts, [](ExampleWriter& writer, const std::string& text) {
+    writer.add_bytes("class", as_bytes(text));
+  });
+  EXPECT_EQ(open(file).labels, (Labels{-1, 10, 9}));
+}
+
 TEST_F(UnitLabelRule, a_path_names_the_label) {
   const std::vector<int> labels = {3, 4};
   const fs::path file = write_each(labels, [](ExampleWriter& writer, int label) {

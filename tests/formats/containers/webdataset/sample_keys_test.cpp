@@ -66,6 +66,22 @@ TEST_F(UnitSampleKeys, labels_of_text_are_numbered_in_the_order_of_their_names) 
   }
 }
 
+TEST_F(UnitSampleKeys, a_damaged_number_does_not_make_names_of_the_others) {
+  for (const std::string& wrong : {std::string("x"), std::string("1\0", 2), std::string("\xff")}) {
+    const auto dataset = open({{"0.png", png_bytes(0)},
+                               {"0.cls", wrong},
+                               {"1.png", png_bytes(1)},
+                               {"1.cls", "10"},
+                               {"2.png", png_bytes(2)},
+                               {"2.cls", "9"}});
+    Scratch scratch;
+    EXPECT_THROW(dataset->read(0, scratch), Error) << wrong;
+    EXPECT_EQ(dataset->read(1, scratch).label, 10);
+    EXPECT_EQ(dataset->read(2, scratch).label, 9);
+    EXPECT_TRUE(dataset->info().notes.empty());
+  }
+}
+
 TEST_F(UnitSampleKeys, numbers_are_labels_however_the_json_writes_them) {
   EXPECT_EQ(labels({{"0.png", png_bytes(0)},
                     {"0.json", R"({"label": "3"})"},

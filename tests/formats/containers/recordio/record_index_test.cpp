@@ -94,8 +94,13 @@ TEST_F(UnitRecordIndex, a_list_s_names_are_found_by_id) {
   EXPECT_EQ(names.name(6), "");
 }
 
+TEST_F(UnitRecordIndex, blanks_around_the_tabs_of_a_list_do_not_count) {
+  const RecordList names = list(" 3 \t 2 \t1 \t c d.png \n");
+  EXPECT_EQ(names.name(3), "c d.png");
+}
+
 TEST_F(HostileRecordIndex, lines_that_are_none_of_a_list_say_nothing_and_are_found) {
-  const RecordList names = list("0\t1\ta\n\n-1\t1\tb\n2\tlonely\nx\n 3\t1\tc\n4\t1\td\n");
+  const RecordList names = list("0\t1\ta\n\n-1\t1\tb\n2\tlonely\nx\n3x\t1\tc\n4\t1\td\n");
   EXPECT_EQ(names.name(0), "a");
   EXPECT_EQ(names.name(4), "d");
   for (const std::uint64_t id : {1U, 2U, 3U}) EXPECT_EQ(names.name(id), "");

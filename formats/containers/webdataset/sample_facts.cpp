@@ -35,6 +35,7 @@ TarFacts read_sample_facts(const TarShard& shard, const TarSample& files, Scratc
   }
   facts.label_text = trimmed(as_text(shard.bytes(*files.label)));
   facts.label = parse_number<std::int64_t>(facts.label_text);
+  if (facts.label) return facts;
   if (!is_utf8(facts.label_text) || without_controls(facts.label_text) != facts.label_text) {
     throw Error(join("the .", files.keys->label, " holds neither a number nor text in UTF-8"));
   }

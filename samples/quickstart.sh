@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# From a fresh clone to the report: installs, builds, converts real images to every format, verifies
-# that all formats hold the same images, trains, measures loader threads and writes the report: for this
-# trainer, and for a GPU that is not here.
+# From a fresh clone to the answer: installs, builds, converts real images to every format, verifies that
+# all formats hold the same images, trains, measures loader threads and writes the report: for this
+# trainer, and for an emulated GPU.
 #
 #   samples/quickstart.sh [OUT]        OUT: where everything goes (default build/quickstart)
+#   PHOTOS=DIR samples/quickstart.sh   feeds the emulated GPU from your own class directories of JPEGs
 set -euo pipefail
+if [ -n "${PHOTOS:-}" ]; then
+  PHOTOS=$(realpath "$PHOTOS")
+  export PHOTOS
+fi
 cd "$(dirname "$0")/.."
 samples=$PWD/samples
 out=${1:-build/quickstart}
@@ -17,7 +22,7 @@ What happens now, with the time of each step on two cores:
   2. Fashion-MNIST is fetched and converted to five formats, which are verified:  under a minute
   3. LeNet is trained for an epoch:                                               10 seconds
   4. supply, demand and delivered images/s are measured:                          2 minutes
-  5. the same of photographs beside an H100 that is not here; the report drawn:   half a minute
+  5. larger images are loaded for an emulated H100; the report is drawn:          half a minute
 TEXT
 
 step "install what is missing, and build"
@@ -62,15 +67,19 @@ datasets=("${formats[@]/#/$data/}")
 "$feedrate" bench "${datasets[@]/%//train}" --network lenet \
   --threads 0,1,2 --repeat 3 --seconds 0.5 --out results.jsonl
 
-step "measure photographs in three ways to keep them, beside an emulated H100 that trains ResNet-50"
+kind="synthetic images"
+[ -z "${PHOTOS:-}" ] || kind="your photographs"
+step "compare three ways to store $kind, feeding an emulated H100 that runs ResNet-50"
 cores=$(nproc)
 threads=1
 [ "$cores" = 1 ] || threads=1,$cores
 rm -f device/results.jsonl
+mkdir -p device
 env -u FEEDRATE_DATA IMAGES=200 SECONDS_EACH=0.5 THREADS="$threads" \
-  "$samples/bench_device.sh" "$PWD/device" h100
+  "$samples/bench_device.sh" "$PWD/device" h100 >device/report.txt
 cat device/results.jsonl >> results.jsonl
-"$feedrate" report results.jsonl --html report.html --csv results.csv
+"$feedrate" report results.jsonl --html report.html --csv results.csv >report.txt
 
-echo
-echo "The report: $PWD/report.html (rows: results.jsonl, results.csv; images: sheet.png)"
+step "the answer"
+echo "Open $PWD/report.html (tables: report.txt; rows: results.jsonl, results.csv; images: sheet.png)"
+sed '1,/^Answer/d' report.txt

@@ -13,10 +13,7 @@ bool Deciding::goes_on(std::vector<Row> rows) {
   if (left_ <= 0) return false;
   for (Row& row : rows)
     row.environment = {};  // else rows of an earlier run were of another machine
-  const auto undecided = [](const Study& study) {
-    const StudyVerdict verdict = judge(study);
-    return verdict.undecided || verdict.few_rounds || !verdict.other_limits.empty();
-  };
+  const auto undecided = [](const Study& study) { return judge(study).undecided; };
   if (std::ranges::none_of(make_studies(rows), undecided)) return false;
   begun_ = now;
   return true;

@@ -63,6 +63,9 @@ Emulation emulation_of(std::string_view text, const std::string& network,
             .images_per_second = *rate,
             .host_cores = host_cores};
   }
+  if (network == any_trainer) {
+    throw Error(join(text, " is no rate in images/s; the rate of a device depends on 'network'"));
+  }
   const DeviceDemand demand = demand_of(parse_devices(text, rates), network, rates);
   const std::string origin =
       demand.estimate ? "an estimate " + estimate_text(demand, network) : origin_text(demand.from);
@@ -84,13 +87,18 @@ Emulation emulation_of(std::string_view text, const std::string& network,
           .age = age_warning(demand.from)};
 }
 
+std::vector<std::string> fed_networks(const BenchOptions& options) {
+  if (!options.networks.empty() || options.emulated.empty()) return options.networks;
+  return {std::string(any_trainer)};
+}
+
 void check_emulations(const BenchOptions& options) {
-  if (!options.emulated.empty() && options.networks.empty()) {
-    throw Misused("'emulate' needs 'network': rates are those of a network");
+  if (!options.emulated.empty() && options.networks.empty() && !options.devices.empty()) {
+    throw Misused("'device' needs 'network': it says what the device trains");
   }
   for (const std::string& text : options.emulated) {
-    for (const std::string& network : options.networks) {
-      trainer::network(network);
+    for (const std::string& network : fed_networks(options)) {
+      if (network != any_trainer) trainer::network(network);
       try {
         const Emulation emulation = emulation_of(text, network, options.rates, options.host_cores);
         const double step = std::ranges::max(options.batches) / emulation.images_per_second;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/lab/advise/published_rate.h"
 
@@ -33,6 +34,11 @@ struct Emulation {
 Emulation emulation_of(std::string_view text, const std::string& network,
                        std::span<const PublishedRate> rates,
                        double host_cores = host_cores_of_a_device);
+
+/// What rows call a trainer of which only the rate was given.
+inline constexpr std::string_view any_trainer = "trainer";
+/// The networks of a bench; any_trainer where rates are emulated and no network was named.
+std::vector<std::string> fed_networks(const BenchOptions& options);
 
 /// Throws Misused where a trainer to be emulated is unknown, or has no network.
 void check_emulations(const BenchOptions& options);

@@ -21,6 +21,7 @@ class Measurement {
   explicit Measurement(BenchPoint point) : point_(std::move(point)) {}
 
   const BenchPoint& point() const { return point_; }
+  bool has_repeats() const { return !repeats_.empty(); }
   /// Runs another process; `predicted` is its expected images/s. Throws Error when it fails.
   void repeat(const BenchOptions& options, const Runner& runner,
               std::optional<double> predicted = {});

@@ -97,7 +97,7 @@ class Planner {
         row.digest = group.front().digest;
         row.kind = supply_kind;
         add_loading(row, group, supply_);
-        for (const std::string& network : distinct(options_.networks)) {
+        for (const std::string& network : distinct(fed_networks(options_))) {
           add_training(row, group, network);
           if (tool == own_tool) add_emulations(row, group, network);
         }

@@ -35,18 +35,26 @@ class Rounds {
     // Then only the end of a round shows whether it was the last.
     const bool open = options_.decide > 0 && points.front().row.cache == warm_cache;
     unsigned round = 0;
-    do {
-      ++round;
-      rows_.resize(before);  // predict from this round's rows, not the last one's
-      for (Measurement& one : measurements) {
-        repeat(one);
-        if (open || round < options_.repeat) {
-          calls_.repeated(one.point(), one.last().images_per_second);
-        } else {
-          finish(one);
+    try {
+      do {
+        ++round;
+        rows_.resize(before);  // predict from this round's rows, not the last one's
+        for (Measurement& one : measurements) {
+          repeat(one);
+          if (open || round < options_.repeat) {
+            calls_.repeated(one.point(), one.last().images_per_second);
+          } else {
+            finish(one);
+          }
         }
+      } while (round < options_.repeat || (open && calls_.goes_on(so_far(before, measurements))));
+    } catch (...) {  // what was measured is kept
+      const auto rest = std::span(measurements).subspan(finished.size());
+      for (const Measurement& one : rest) {
+        if (one.has_repeats()) finish(one);
       }
-    } while (round < options_.repeat || (open && calls_.goes_on(so_far(before, measurements))));
+      throw;
+    }
     if (open) std::ranges::for_each(measurements, finish);
     rows_.resize(before);
     std::ranges::move(finished, std::back_inserter(rows_));

@@ -29,7 +29,7 @@ struct RoundsCalls {
 /// cold points have rounds of their own. Each repeat of delivered is predicted before it runs, from
 /// supply and from the demand of its round (cold: from the median demand); the row keeps the median
 /// prediction. `rows` come from an earlier run that is being resumed. Throws what `run` throws,
-/// after reporting the points that are done.
+/// after reporting all points that have a repeat.
 void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& options,
                        std::vector<Row> rows, unsigned cores, const RoundsCalls& calls);
 

@@ -23,7 +23,7 @@
 #include "tools/lab/jobs/devices.h"
 #include "tools/lab/jobs/training.h"
 #include "tools/lab/measure/environment.h"
-#include "tools/lab/report/study/point.h"
+#include "tools/lab/measure/fitting_recipe.h"
 #include "tools/program/cli/command.h"
 #include "tools/program/cli/help.h"
 #include "tools/program/cli/paths.h"
@@ -107,7 +107,8 @@ std::uint64_t size_of(const Dataset& dataset, const Survey& surveyed) {
 /// Measures the dataset as it is, every trial and, if there is one, the network, in turns. Returns
 /// the network's demand in each round.
 std::vector<double> measure_trials(const AdviseRequest& options, const Dataset& dataset,
-                                   Variant& present, std::vector<Trial>& trials, Supply& half) {
+                                   const Recipe& augment, Variant& present,
+                                   std::vector<Trial>& trials, Supply& half) {
   std::vector<Subject> subjects = {{&dataset, &present}};
   for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
   const bool trains = trains_here(options);
@@ -122,9 +123,9 @@ std::vector<double> measure_trials(const AdviseRequest& options, const Dataset& 
   if (!options.devices.empty()) turns.half = &half;
   if (trains) turns.demand = [&] { return demand_of(options, seconds); };
   turns.begun = [](unsigned round) {
-    note(fmt::format("measuring, round {} of {}", round + 1, rounds));
+    note(fmt::format("measuring, repeat {} of {}", round + 1, rounds));
   };
-  return measure_in_turns(subjects, recipe(options.training.data.recipe), turns);
+  return measure_in_turns(subjects, augment, turns);
 }
 
 Moved moved_by(const Dataset& dataset, const Recipe& augment) {
@@ -157,7 +158,8 @@ Advice advise(const AdviseRequest& options) {
   const RemoteCounts unopened = remote_counts();
   const std::unique_ptr<Dataset> dataset = open_dataset(options.training.data.path);
   const RemoteCounts opening = remote_counts().since(unopened);
-  const Recipe& augment = recipe(options.training.data.recipe);  // before anything is measured
+  const std::string recipe_name = fitting_recipe(*dataset, options.training.data.recipe);
+  const Recipe& augment = recipe(recipe_name);  // before anything is measured
   check_consumer(options);
   const std::optional<DeviceDemand> remote = remote_demand(options);
   const Survey surveyed = survey(*dataset);
@@ -167,7 +169,7 @@ Advice advise(const AdviseRequest& options) {
   Advice advice;
   advice.dataset = without_secrets(options.training.data.path.native());
   advice.images = dataset->size();
-  advice.recipe = options.training.data.recipe;
+  advice.recipe = recipe_name;
   advice.batch = options.training.changes.batch.value();
   advice.network = options.training.model.network;
   if (trains_here(options)) {
@@ -189,12 +191,8 @@ Advice advise(const AdviseRequest& options) {
     trials.push_back(try_candidate(conversion, *dataset, images));
   }
   Supply half;
-  advice.consumer =
-      consumer_of(options, measure_trials(options, *dataset, advice.present, trials, half));
-  if (const auto ran = advice.present.at_max.ran_while_crowded()) {
-    warn(crowd_text("", *ran, *ran) +
-         (remote ? "; alone it is faster, and fewer cores feed a device" : "; alone it is faster"));
-  }
+  advice.consumer = consumer_of(
+      options, measure_trials(options, *dataset, augment, advice.present, trials, half));
   if (remote) {
     advice.feeding = feeding_of(*remote, advice.present, half);
     advice.feeding->permits =

@@ -34,6 +34,7 @@
 #include "tools/lab/bench/settings.h"
 #include "tools/lab/bench/summary.h"
 #include "tools/lab/measure/environment.h"
+#include "tools/lab/measure/fitting_recipe.h"
 #include "tools/lab/report/study/report.h"
 #include "tools/lab/report/write/output.h"
 #include "tools/program/cli/command.h"
@@ -81,9 +82,8 @@ void refuse_mixed(const std::vector<BenchDataset>& datasets) {
   }
 }
 
-/// Refuses what it can before it reads the datasets, which may take minutes.
-std::vector<BenchPoint> make_plan(const BenchRequest& options, const BenchOptions& bench,
-                                  Peers& peers) {
+/// Refuses what it can before it reads the datasets, which may take minutes. Settles the recipe.
+std::vector<BenchPoint> make_plan(const BenchRequest& options, BenchOptions& bench, Peers& peers) {
   asked_by(options, [&] {
     check_decodes(bench);
     check_compute_threads(bench);
@@ -92,6 +92,10 @@ std::vector<BenchPoint> make_plan(const BenchRequest& options, const BenchOption
   std::vector<BenchDataset> datasets;
   for (const std::filesystem::path& path : without_repeats(bench.paths)) {
     datasets.push_back(describe_dataset(path));
+  }
+  for (const BenchDataset& dataset : datasets) {
+    if (bench.recipes != std::vector<std::string>{"none"}) break;
+    bench.recipes = {fitting_recipe(*open_dataset(dataset.path), "none")};
   }
   std::vector<BenchDataset> unread = datasets;
   for (BenchDataset& dataset : unread) dataset.digest.clear();
@@ -116,9 +120,11 @@ std::vector<Row> of_this_machine(std::vector<Row> rows) {
 void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Row>& rows,
                         unsigned repeat) {
   std::erase_if(points, [&](const BenchPoint& point) {
-    return std::ranges::any_of(rows, [&](const Row& row) {
-      return row.repeats.size() >= repeat && same_point(row, point.row);
-    });
+    std::size_t repeats = 0;  // of several runs, if one was interrupted
+    for (const Row& row : rows) {
+      if (same_point(row, point.row)) repeats += row.repeats.size();
+    }
+    return repeats >= repeat;
   });
 }
 
@@ -224,7 +230,8 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
   Deciding deciding(bench.decide);
   calls.goes_on = [&](std::vector<Row> so_far) {
     if (stop_requested() || !deciding.goes_on(std::move(so_far))) return false;
-    note(fmt::format("undecided; another round, within {}", duration_text(deciding.left())));
+    note(fmt::format("the answer is not clear yet; measuring for up to {} more",
+                     duration_text(deciding.left())));
     return true;
   };
   try {
@@ -234,8 +241,7 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
       throw AdvisedError(reason_of(error), resume_advice);
     }
     if (!stop_requested()) throw;
-    note(fmt::format("interrupted; {} measured (that of a point comes in its last round){}",
-                     counted(rows.size(), "row"),
+    note(fmt::format("interrupted; {} measured{}", counted(rows.size(), "point"),
                      results.kept() ? "; the same command with --resume measures the rest" : ""));
   }
   note_prediction_error(rows);
@@ -253,7 +259,7 @@ void leave_out_unable(Peers& peers, std::vector<BenchPoint>& points) {
   for (const std::string& reason : reasons) note(reason);
 }
 
-int show_plan(const BenchRequest& options, const BenchOptions& bench) {
+int show_plan(const BenchRequest& options, BenchOptions& bench) {
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
   if (options.resume && std::filesystem::exists(options.out)) {

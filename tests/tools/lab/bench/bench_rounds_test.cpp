@@ -150,13 +150,15 @@ TEST(UnitBenchRounds, rows_of_an_earlier_run_predict_too) {
   EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 700, 0.1);
 }
 
-TEST(UnitBenchRounds, finished_points_are_reported_when_a_later_one_fails) {
+TEST(UnitBenchRounds, repeats_are_reported_when_a_later_one_fails) {
   const Heard heard = measure(2, [](const feedrate::tools::Row& row, int turn) {
     if (row.kind == delivered_kind && turn == 7) throw Error("no more");
     return 100;
   });
   EXPECT_TRUE(heard.order.ends_with("no more")) << heard.order;
-  EXPECT_EQ(heard.rows.size(), 3U);  // demand too, in its last round
+  ASSERT_EQ(heard.rows.size(), 4U);
+  EXPECT_EQ(heard.rows[2].repeats.size(), 2U);
+  EXPECT_EQ(heard.rows[3].repeats.size(), 1U) << "the second failed";
 }
 
 }  // namespace

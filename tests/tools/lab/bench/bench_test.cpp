@@ -278,7 +278,7 @@ TEST_F(CommandsBench, a_plan_excludes_options) {
   testing::expect_part(run(bench({"--out", "r"}), exit_misused), "PATH or --plan");
 }
 
-TEST_F(CommandsBench, interrupted_it_keeps_whole_rows_and_goes_on_later) {
+TEST_F(CommandsBench, interrupted_it_keeps_what_was_measured_and_goes_on_later) {
   std::vector<std::string> words = bench({at("lmdb/train"), "--threads", "0,1,2,3", "--repeat", "1",
                                           "--seconds", "0.3", "--out", at("r.jsonl")});
   std::vector<char*> pointers;

@@ -6,8 +6,6 @@
 namespace feedrate::loader {
 namespace {
 
-// A consumer that gets this share of its demand is fed, even where repeats are closer together.
-constexpr double fed_share = 0.95;
 // Copies are the limit where the device would take this share more without them. Less is the rest
 // of copies that overlap with computing.
 constexpr double upload_gain = 0.10;
@@ -16,7 +14,7 @@ double tolerance(const Rate& a, const Rate& b) {
   return std::clamp(std::max(a.spread, b.spread), min_tolerance, max_tolerance);
 }
 
-// Where demand was not measured, or was exceeded, the consumer's rate in the time in which it had a batch.
+// Where demand was not measured, or was exceeded: the trainer's rate in the time in which it had a batch.
 std::optional<Rate> demand_of(const Figures& figures) {
   if (figures.demand && figures.demand->value <= 0) return std::nullopt;
   if (figures.demand && !exceeds_demand(figures)) return figures.demand;
@@ -33,25 +31,32 @@ Limit longest_stage(const Figures& figures) {
   return limits.at(static_cast<std::size_t>(longest - stages.begin()));
 }
 
-// Loader and consumer have more threads than there are cores. Where loader threads were tried and
-// did not help, a consumer that does best without any counts as having one.
+// Loader and trainer have more threads than there are cores. Where loader threads were tried and
+// did not help, a trainer that does best without any counts as having one.
 bool is_crowded(const Figures& figures) {
   const unsigned threads = std::max(figures.threads, std::min(1U, figures.most_threads));
   return figures.cores > 0 && threads > 0 && threads + figures.computing > figures.cores;
 }
 
+// Of the CPU time that loader and trainer take together, the loader's share: what the trainer loses where both
+// keep all cores busy.
+double shared_loss(const Figures& figures) {
+  if (figures.threads == 0 || figures.trainer_cpu <= 0) return 0;
+  return figures.loader_cpu / (figures.loader_cpu + figures.trainer_cpu);
+}
+
 Limit limit_of(const Figures& figures) {
   const std::optional<Rate> demand = demand_of(figures);
-  if (!figures.delivered || figures.delivered->value <= 0 || !demand) return Limit::unknown;
-  const Rate& delivered = *figures.delivered;
-  const double share = delivered.value / demand->value;
-  if (share >= fed_share || as_fast_as(delivered, *demand)) {
+  const std::optional<double> loss = loss_of(figures);
+  if (!demand || !loss) return Limit::unknown;
+  if (*loss <= max_loss) {
     const bool waits_for_copies =
         figures.compute && figures.compute->value > demand->value * (1 + upload_gain);
     return waits_for_copies ? Limit::upload : Limit::trainer;
   }
   if (figures.threads == 0) return is_crowded(figures) ? Limit::cores : longest_stage(figures);
-  const bool waits = figures.stall && *figures.stall > (1 - share) / 2;
+  const bool waits = figures.stall && *figures.stall > *loss / 2;
+  if (is_crowded(figures) && figures.stall && !waits) return Limit::cores;
   if (figures.supply ? figures.supply->value < demand->value : waits) return longest_stage(figures);
   if (is_crowded(figures)) return Limit::cores;
   return waits ? longest_stage(figures) : Limit::unknown;
@@ -89,7 +94,7 @@ Figures figures_of(const LoaderStats& stats, unsigned threads) {
   Figures figures{.threads = threads};
   const double busy = stats.busy_read + stats.busy_decode + stats.busy_augment;
   const auto images = static_cast<double>(stats.images);
-  // The time outside next(), in which the consumer worked.
+  // The time outside next(), in which the trainer worked.
   const double consuming = stats.alive_seconds - stats.wait_seconds;
   if (stats.images == 0 || busy <= 0 || consuming <= 0) return figures;
   figures.supply = Rate{images * std::max(1U, threads) / busy};
@@ -102,9 +107,20 @@ Figures figures_of(const LoaderStats& stats, unsigned threads) {
   return figures;
 }
 
+std::optional<double> loss_of(const Figures& figures) {
+  const std::optional<Rate> demand = demand_of(figures);
+  if (!figures.delivered || figures.delivered->value <= 0 || !demand) return std::nullopt;
+  const Rate& delivered = *figures.delivered;
+  const double missing = 1 - delivered.value / demand->value;
+  if (!figures.stall) return std::clamp(missing, 0.0, 1.0);
+  if (!is_crowded(figures)) return std::clamp(*figures.stall, 0.0, 1.0);
+  const double beyond_noise = missing - std::max(delivered.spread, demand->spread);
+  return std::clamp(std::max({*figures.stall, shared_loss(figures), beyond_noise}), 0.0, 1.0);
+}
+
 Verdict judge(const Figures& figures) {
   const Limit limit = limit_of(figures);
-  return {limit, remedy_of(figures, limit), demand_of(figures), figures};
+  return {limit, remedy_of(figures, limit), demand_of(figures), loss_of(figures), figures};
 }
 
 }  // namespace feedrate::loader

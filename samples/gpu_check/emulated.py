@@ -173,8 +173,8 @@ def one_round(check, plan):
 
 
 # What the verdict of `feedrate load` has to say, by what was planted.
-NAMES = {"few threads": "More loader threads", "few cores": "More cores", "a quota": "More cores",
-         "slow storage": "Reading is the limit", "nothing": "The consumer is the limit"}
+NAMES = {"few threads": "Decoding is the limit", "few cores": "Decoding is the limit", "a quota": "Decoding is the limit",
+         "slow storage": "Reading is the limit", "nothing": "enough"}
 
 
 def limits(check, runs=20, jpeg="imagenet-jpeg", raw="imagenet-raw", batch=16, seconds=SECONDS):
@@ -211,7 +211,7 @@ def plants(check, jpeg, raw, batch, seconds):
 
     def verdict(name, threads, rate, *more):
         said = check.run(*load(check, name, threads, "--emulate", f"{rate:.1f}", *more, **options)).output
-        return next((line.strip() for line in said.splitlines() if " is the limit" in line), said)
+        return next((line.strip() for line in said.splitlines() if " is the limit" in line or " enough" in line), said)
 
     every, few = len(os.sched_getaffinity(0)), planted.some_of(0.25)
     single = supply(check, jpeg, 1, **options)

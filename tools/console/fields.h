@@ -31,7 +31,8 @@ struct Unit {
 struct Null {
   std::string_view text;
 };
-/// When the key is left out; of input, what holds then.
+/// When the key is left out; of input, what holds then. Beside a Null, an optional is written as null, and the
+/// key may lack in input only; an optional of an optional is left out where the outer one is empty.
 struct Absent {
   std::string_view text;
 };

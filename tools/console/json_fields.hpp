@@ -25,7 +25,8 @@ class WriteJson {
     if constexpr (is_optional<T>) {
       if (value) {
         object_[key] = json_of(*value, about.digits);
-      } else if (about.absent.empty()) {
+      } else if (about.absent.empty() ||
+                 (!about.null.empty() && !is_optional<typename T::value_type>)) {
         object_[key] = nullptr;
       }
     } else {

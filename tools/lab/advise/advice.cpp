@@ -11,6 +11,7 @@
 #include "tools/console/text.h"
 #include "tools/lab/advise/published_rate_fields.h"
 #include "tools/lab/advise/server_fields.h"
+#include "tools/lab/measure/contention.h"
 #include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
@@ -22,17 +23,46 @@ std::string plus_minus(double doubt) { return fmt::format("± {:.0f} %", std::ce
 
 bool is_fed(const Prediction& prediction) { return prediction.verdict.limit == Limit::trainer; }
 
-std::string limit(const Advice& advice) {
+/// CPU cores that the loader keeps busy at this rate.
+double cores_at(const Variant& variant, double rate) { return rate * variant.at_max.cpu_cost(); }
+
+/// A trainer on the loader's own cores, or the rate or device that is to be fed.
+std::string whom(const Advice& advice) {
+  if (advice.consumer_name == "--target") return quantity(advice.consumer.demand) + " images/s";
+  return fmt::format("{} ({} images/s)", advice.consumer_name, quantity(advice.consumer.demand));
+}
+
+/// How many threads are enough or, where none are, how many cores.
+std::string answer(const Advice& advice) {
   const Prediction& now = advice.now;
-  if (!std::isfinite(advice.consumer.demand)) {
-    return fmt::format("With {} it delivers {} images/s; the limit is {}.",
-                       loader_threads(now.threads), quantity(now.delivered),
-                       name(now.verdict.limit));
+  const double demand = advice.consumer.demand;
+  if (!std::isfinite(demand)) {
+    return fmt::format("{} supply {} images/s. --target RATE says how many a rate takes.",
+                       capitalized(loader_threads(now.threads)), quantity(now.delivered));
   }
-  return fmt::format("With {} it delivers {} images/s of the {} that {} can take. {}",
-                     loader_threads(now.threads), quantity(now.delivered),
-                     quantity(advice.consumer.demand), advice.consumer_name,
-                     verdict_text(now.verdict));
+  if (is_fed(now)) {
+    return fmt::format("{} for {}: loading takes {}.", enough_threads_text(now.threads),
+                       whom(advice), cores_taken_text(cores_at(advice.present, demand)));
+  }
+  std::vector<NeededCores> needed{{cores_at(advice.present, demand), advice.present.name}};
+  for (const Alternative& one : advice.alternatives) {
+    if (one.fits) needed.push_back({cores_at(one.variant, demand), one.variant.name});
+  }
+  const bool waits = now.verdict.limit == Limit::read || now.verdict.limit == Limit::network;
+  return unfed_text(now.delivered / demand, whom(advice),
+                    waits ? std::vector<NeededCores>{} : needed);
+}
+
+/// Why, where that is not said yet.
+std::string reason(const Advice& advice) {
+  const Prediction& now = advice.now;
+  std::string text =
+      is_fed(now) || !std::isfinite(advice.consumer.demand) ? "" : verdict_text(now.verdict);
+  if (const auto ran = advice.present.at_max.ran_while_crowded()) {
+    text += fmt::format("{}{}. These numbers therefore follow from CPU time per image.",
+                        text.empty() ? "" : " ", capitalized(contention_text(*ran, *ran)));
+  }
+  return text;
 }
 
 std::string gain(const Advice& advice, const Alternative& best) {
@@ -40,16 +70,15 @@ std::string gain(const Advice& advice, const Alternative& best) {
       1 - static_cast<double>(best.variant.bytes) /
               static_cast<double>(std::max<std::uint64_t>(1, advice.present.bytes));
   const Prediction& then = best.prediction;
-  const std::string fed = is_fed(then) ? ", all it takes," : ",";
   const std::string doubt = then.doubt > 0 ? fmt::format(" ({})", plus_minus(then.doubt)) : "";
   return fmt::format(
-      "As {} it would deliver {}{}{} {} as many, on {}, in {} ({:.0f} % {}). Converting takes "
-      "about "
-      "{}:",
-      best.variant.name, quantity(then.delivered), doubt, fed,
-      times(then.delivered / advice.now.delivered), loader_threads(then.threads),
-      bytes_text(best.variant.bytes), 100 * std::abs(share), share >= 0 ? "less" : "more",
-      duration_text(best.convert_seconds));
+      "Converted to {}, it would deliver {} images/s{} with {}: {} as many{}. The dataset would "
+      "take {} "
+      "({:.0f} % {}); converting it takes about {}:",
+      best.variant.name, quantity(then.delivered), doubt, loader_threads(then.threads),
+      times(then.delivered / advice.now.delivered),
+      is_fed(then) ? ", and all that is asked for" : "", bytes_text(best.variant.bytes),
+      100 * std::abs(share), share >= 0 ? "less" : "more", duration_text(best.convert_seconds));
 }
 
 std::string stages(const Supply& supply) {
@@ -118,13 +147,16 @@ const Alternative* Advice::best() const {
 
 std::string Advice::text() const {
   const Alternative* const best = this->best();
-  std::string text = feeding_text() + wrapped(limit(*this), 0, advice_page_columns) + "\n";
+  std::string text = feeding_text() + wrapped(answer(*this), 0, advice_page_columns) + "\n";
   if (best != nullptr) {
     text += fmt::format("{}\n  {}\n", wrapped(gain(*this, *best), 0, advice_page_columns),
                         best->command);
   } else {
-    text += is_fed(now) ? "No other format would deliver more.\n"
+    text += is_fed(now) ? "No conversion is needed.\n"
                         : "No conversion that was tried would deliver clearly more.\n";
+  }
+  if (const std::string why = reason(*this); !why.empty()) {
+    text += wrapped(why, 0, advice_page_columns) + "\n";
   }
   if (reading) text += "\n" + wrapped(reading->text(), 0, advice_page_columns) + "\n";
   if (bill) text += "\n" + wrapped(bill->text(), 0, advice_page_columns) + "\n";
@@ -136,11 +168,9 @@ std::string Advice::text() const {
   }
   text += fmt::format(": {}\n\n", stages(present.at_max));
   text += curve_text(now);
-  text += fmt::format("More than {} not considered: there {} {}.\n\n",
-                      present.at_max.threads == 1
-                          ? "one thread was"
-                          : fmt::format("{} threads were", present.at_max.threads),
-                      consumer.cores == 1 ? "is" : "are", counted(consumer.cores, "core"));
+  text += fmt::format("This machine has {}, so more than {} {} not considered.\n\n",
+                      counted(consumer.cores, "core"), counted(present.at_max.threads, "thread"),
+                      present.at_max.threads == 1 ? "was" : "were");
   text += fmt::format("{} {:>12} {:>5} {:>8} {:>12} {:>11} {:>10}\n",
                       fitted("kept as", advice_name_columns), "delivered/s", "", "threads",
                       "supply/s", "size", "converting");

@@ -15,14 +15,21 @@ Range range_of(const DeviceDemand& demand) {
   return {.likely = rate, .low = rate / factor, .high = rate * factor};
 }
 
+Scaling scaling_of(const Supply& fewest, const Supply& most, double doubt) {
+  constexpr double least = 0.05;  // of a mean of CPU time
+  const double low = std::min(fewest.cpu_cost(), most.cpu_cost());
+  const double high = std::max(fewest.cpu_cost(), most.cpu_cost());
+  return {.fewest = fewest.threads,
+          .most = most.threads,
+          .cost_fewest = fewest.cpu_cost(),
+          .cost = most.cpu_cost(),
+          .kernel_share = share_of(most.kernel, most.cpu),
+          .doubt = std::hypot(
+              most.cpu > 0 ? std::max(least, (high - low) / (high + low)) : most.doubt(), doubt)};
+}
+
 Scaling scaling_of(const Variant& variant) {
-  return {.fewest = variant.at_min.threads,
-          .most = variant.at_max.threads,
-          .cost_fewest = variant.cost(variant.at_min.threads),
-          .cost = variant.cost(variant.at_max.threads),
-          .kernel_share = share_of(variant.at_max.kernel, variant.at_max.cpu),
-          .doubt = std::hypot(variant.at_max.doubt(), variant.doubt),
-          .ran = variant.at_max.ran_while_crowded().value_or(1)};
+  return scaling_of(variant.at_min, variant.at_max, variant.doubt);
 }
 
 /// The whole numbers of cores that give this rate.
@@ -46,14 +53,8 @@ Feeding feeding_of(DeviceDemand demand, const Variant& present, const Supply& ha
       half.rate() * feeding.measured / half.threads / present.at_max.rate() - 1;
   const Supply& fewest = present.at_min.threads < half.threads ? present.at_min : half;
   const double every = present.at_max.rate();
-  const Cores told = cores_of({.fewest = fewest.threads,
-                               .most = half.threads,
-                               .cost_fewest = fewest.cost(),
-                               .cost = half.cost(),
-                               .kernel_share = share_of(half.kernel, half.cpu),
-                               .doubt = std::hypot(half.doubt(), present.at_max.doubt()),
-                               .ran = half.ran_while_crowded().value_or(1)},
-                              {every, every, every});
+  const Cores told =
+      cores_of(scaling_of(fewest, half, present.at_max.doubt()), {every, every, every});
   feeding.range_held =
       told.fewest <= feeding.measured && (!told.most || feeding.measured <= *told.most);
   return feeding;

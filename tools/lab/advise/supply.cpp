@@ -7,7 +7,6 @@
 #include "formats/base/stop.h"
 #include "loader/drive.h"
 #include "tools/lab/measure/sampler.h"
-#include "tools/lab/report/study/point.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -15,11 +14,21 @@ using namespace loader;
 
 double Supply::rate() const { return median(rates); }
 
-double Supply::doubt() const { return relative_spread(rates) / 2; }
+double Supply::doubt() const {
+  constexpr double of_cpu_time = 0.1;
+  return ran_while_crowded() ? of_cpu_time : relative_spread(rates) / 2;
+}
+
+double Supply::cost() const {
+  const double all = threads / rate();
+  const std::optional<double> waits = contention.waits_percent;
+  if (!waits || *waits >= 100 || !ran_while_crowded()) return all;
+  return std::max(cpu, all - cpu * *waits / (100 - *waits));
+}
 
 std::optional<double> Supply::ran_while_crowded() const {
   if (rates.empty()) return std::nullopt;
-  return tools::ran_while_crowded(cpu * rate() / std::max(1U, threads), waiting_percent);
+  return tools::ran_while_crowded(cpu * rate() / std::max(1U, threads), contention);
 }
 
 void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
@@ -31,7 +40,7 @@ void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
   Sampler sampler;
   sampler.enter(Section::measured);
   const DriveResult result = drive(loader, {.seconds = options.seconds});
-  const std::optional<double> waiting = sampler.measured().psi_cpu_percent;
+  const Contention contention = contention_of(sampler.measured());
   throw_if_stop_requested();
   const auto rate = result.images_per_second();
   if (!rate) fail(dataset.info().path, "its rate is unknown: " + result.unknown_rate());
@@ -47,9 +56,11 @@ void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
   add(supply.augment, stats.busy_augment);
   add(supply.cpu, result.cpu_seconds);
   add(supply.kernel, result.kernel_seconds);
-  if (!waiting) return;
-  double& mean = supply.waiting_percent.emplace(supply.waiting_percent.value_or(0));
-  add(mean, *waiting * static_cast<double>(stats.images));
+  const auto add_share = [&](std::optional<double>& mean, std::optional<double> share) {
+    if (share) add(mean.emplace(mean.value_or(0)), *share * static_cast<double>(stats.images));
+  };
+  add_share(supply.contention.machine_waits_percent, contention.machine_waits_percent);
+  add_share(supply.contention.waits_percent, contention.waits_percent);
 }
 
 }  // namespace feedrate::tools

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loader/loader.h"
+#include "tools/lab/measure/contention.h"
 
 namespace feedrate::tools {
 
@@ -25,15 +26,19 @@ struct Supply {
   // Mean processor-seconds of all threads for an image, and those of them in the kernel.
   double cpu = 0;
   double kernel = 0;
-  std::optional<double> waiting_percent{};  // of the time, tasks of the machine waited for a core
+  Contention contention{};  // mean, over all slices
 
   /// The median of the rates.
   double rate() const;
-  /// Half the range from the slowest slice to the fastest, as a share of the rate.
+  /// Half the range from the slowest slice to the fastest, as a share of the rate. Of CPU time, where others had the
+  /// cores: a tenth.
   double doubt() const;
-  /// Thread-seconds for an image, including waits and hand-over.
-  double cost() const { return threads / rate(); }
-  /// The share of it that the threads ran, where others had taken the cores; nothing where they had not.
+  /// Thread-seconds for an image, including waits for files and hand-over, without the time that threads waited
+  /// for a core which other programs had.
+  double cost() const;
+  /// CPU seconds for an image; thread-seconds where that was not measured.
+  double cpu_cost() const { return cpu > 0 ? cpu : cost(); }
+  /// The share of a core that each thread got, where others had the cores; nothing where they had not.
   std::optional<double> ran_while_crowded() const;
 };
 

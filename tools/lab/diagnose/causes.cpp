@@ -144,7 +144,7 @@ std::optional<Cause> more_than_cores(const Case& of) {
                           "cores load as much; more cores load more.",
                           workers_text(loop.made.workers),
                           counted(static_cast<std::uint64_t>(of.costs.cores), "core"),
-                          share_text(loop.service.delay / loop.service.wall)),
+                          percent_text(loop.service.delay / loop.service.wall)),
       .gain = gain_of(of, then),
       .bound = true,
       .where = loop.made.where,
@@ -191,7 +191,7 @@ std::optional<Cause> slow_storage(const Case& of) {
                    "Reading a batch of {} waits {} for storage, {} of the time it takes "
                    "to make.",
                    bytes_text(static_cast<std::uint64_t>(service.read)),
-                   duration_text(service.blocked), share_text(service.blocked / service.alone())),
+                   duration_text(service.blocked), percent_text(service.blocked / service.alone())),
                .gain = gain_of(of, then),
                .bound = true,
                .where = of.loop.made.where,
@@ -248,7 +248,7 @@ Cause stage_cause(const Case& of, const Stage& stage) {
   const double off = std::min(then.blocked, std::max(0.0, cost - stage.cpu));
   then.blocked -= off;
   then.cpu = std::max(0.01 * then.cpu, then.cpu - stage.cpu);
-  const std::string share = share_text(cost / of.loop.service.alone());
+  const std::string share = percent_text(cost / of.loop.service.alone());
   Cause cause{.gain = gain_of(of, then), .bound = true, .where = of.loop.made.where};
   const std::size_t colon = stage.name.find(':');
   const std::string_view kind = std::string_view(stage.name).substr(0, colon);
@@ -308,7 +308,7 @@ std::optional<Cause> format_is_none(const Case& of) {
       .kind = CauseKind::format,
       .what = fmt::format("Another format of the data would make no difference: waiting for "
                           "storage and decoding are {} of a sample's time.",
-                          share_text(read))};
+                          percent_text(read))};
 }
 
 }  // namespace
@@ -318,7 +318,7 @@ std::string times_text(double times) {
   return times < whole - 0.5 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
 }
 
-std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
+std::string percent_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string_view name(CauseKind kind) { return names[static_cast<std::size_t>(kind)]; }
 
@@ -346,7 +346,7 @@ std::vector<Cause> unbounded_causes(const Case& of) {
         {.kind = CauseKind::model,
          .what = fmt::format("The model is the limit: the loop waits for data {} of its "
                              "time. Leave the loader alone.",
-                             share_text(of.loop.wait_share()))});
+                             percent_text(of.loop.wait_share()))});
     return found;
   }
   if (of.loop.swap.made) return found;  // what the others are about is not there

@@ -32,7 +32,7 @@ enum class CauseKind : std::uint8_t {
 /// "12 %"
 /// How many times as much, in two digits or a whole number.
 std::string times_text(double times);
-std::string share_text(double share);
+std::string percent_text(double share);
 /// "too-few-workers"
 std::string_view name(CauseKind kind);
 

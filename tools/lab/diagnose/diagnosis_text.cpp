@@ -33,7 +33,7 @@ std::string verdict(const Diagnosis& found, std::size_t columns) {
   if (found.causes.empty() && loop.swap.made) {
     return wrapped(fmt::format("Feedrate's loader is the limit: the loop waits for data {} of its "
                                "time. --threads gives it more threads.",
-                               share_text(loop.wait_share())),
+                               percent_text(loop.wait_share())),
                    0, columns) +
            "\n";
   }
@@ -41,13 +41,13 @@ std::string verdict(const Diagnosis& found, std::size_t columns) {
     return wrapped(
                fmt::format("The loop waits for data {} of its time, which none of the known causes "
                            "explains.",
-                           share_text(loop.wait_share())),
+                           percent_text(loop.wait_share())),
                0, columns) +
            "\n";
   }
   if (found.causes.front().kind != CauseKind::model) {
     text += wrapped(fmt::format("The loader is the limit: the loop waits for data {} of its time.",
-                                share_text(loop.wait_share())),
+                                percent_text(loop.wait_share())),
                     0, columns) +
             "\n";
   }
@@ -74,8 +74,8 @@ std::string slowest_text(const Diagnosis& found, std::size_t columns) {
   return wrapped(fmt::format(
                      "Rank {} of {} holds up the others: it waits for data {} of its time, they "
                      "{}; the cause there is {}.",
-                     slowest.rank, slowest.ranks, share_text(slowest.wait_share),
-                     share_text(slowest.others_wait_share),
+                     slowest.rank, slowest.ranks, percent_text(slowest.wait_share),
+                     percent_text(slowest.others_wait_share),
                      slowest.cause ? name(*slowest.cause) : "none that is known"),
                  0, columns) +
          "\n";
@@ -122,7 +122,7 @@ std::string curve_text(const Diagnosis& found, std::size_t columns) {
   if (found.busy > noticeable) {
     about +=
         fmt::format(" While they were measured, other programs had the processors {} of the time.",
-                    share_text(found.busy));
+                    percent_text(found.busy));
   }
   return text + wrapped(about, 0, columns) + "\n";
 }
@@ -142,7 +142,7 @@ std::string restarts_text(const Diagnosis& found, std::size_t columns) {
       continue;
     }
     text += fmt::format("{:>12} {:>7}  {}{}\n", quantity(*one.delivered),
-                        share_text(one.wait_share.value_or(0)),
+                        percent_text(one.wait_share.value_or(0)),
                         bar(bar_value(*one.delivered), bar_value(largest), bar_columns),
                         one.workers == found.loops.front().made.workers ? "  now" : "");
   }
@@ -169,7 +169,7 @@ std::string stages(const Loop& loop) {
   for (const Stage& stage : sorted) {
     const double own = service.alone(stage);
     text += fmt::format("  {} {:>8} {:>5}  {}\n", fitted(stage_text(stage.name), stage_columns),
-                        duration_text(own / each), share_text(own / all),
+                        duration_text(own / each), percent_text(own / all),
                         bar(bar_value(own * 1e9), bar_value(all * 1e9), bar_columns));
   }
   return text;
@@ -300,7 +300,7 @@ std::string all_loops(const Diagnosis& found) {
     if (loops.size() > 1) name += fmt::format(" ({} loaders)", loops.size());
     text += fmt::format("{} {:>5} {:>8} {:>8} {:>7}\n", fitted(name, loop_columns),
                         first.rank ? std::to_string(*first.rank) : "-", first.made.workers, steps,
-                        share_text(time > 0 ? waited / time : 0));
+                        percent_text(time > 0 ? waited / time : 0));
   }
   return text;
 }

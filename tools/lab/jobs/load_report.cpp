@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "formats/base/cores.h"
 #include "formats/base/text.h"
 #include "loader/verdict.h"
@@ -38,33 +43,32 @@ std::string clock_text(const DriveResult& result) {
   if (!result.images_per_second()) return {};
   if (result.from_start) {
     return fmt::format(
-        "  measured from the loader's start, since {} batches are too few to leave start-up out\n",
+        "  measured from the start of the loader, because the run took {} batches only\n",
         formats::grouped(result.batches));
   }
   const std::string all = counted(result.images, "image");
   if (result.warmup_seconds.value_or(0) > 0) {
     return fmt::format(
-        "  {}, of which {} came in the first {}, while the rate was settling, and do not count\n",
-        all, formats::grouped(result.images - result.timed_images),
+        "  {} in all; {} of the first {} are not counted, because the rate was settling\n", all,
+        formats::grouped(result.images - result.timed_images),
         duration_text(*result.warmup_seconds));
   }
-  return fmt::format("  {}, of which {} lay ready when the clock started and do not count\n", all,
+  return fmt::format("  {} in all; {} prefetched before the clock started are not counted\n", all,
                      formats::grouped(result.ready_images));
 }
 
 std::string threads_text(const LoadReport& report) {
-  if (report.threads == 0) return "in the consumer's thread";
+  if (report.threads == 0) return "no loader threads";
+  const std::string threads = counted(report.threads, "loader thread");
   const unsigned seen = report.stats.workers_seen;
-  // The search may have ended with fewer threads than it tried.
-  if (report.tuning) {
-    return fmt::format("{} in the end, {} seen at work in all", counted(report.threads, "thread"),
-                       seen);
-  }
-  return fmt::format("{}, {} of them seen at work", counted(report.threads, "thread"), seen);
+  // A search may have ended with fewer threads than it tried.
+  return report.tuning || seen >= report.threads
+             ? threads
+             : fmt::format("{}, {} of them busy", threads, seen);
 }
 
-/// Too little for a rate is too little to judge by. The consumer's part is of the time that the rate
-/// is of: the loader's counters also know the time before and after it.
+/// Too little for a rate is too little to judge by. The trainer's part is of the time that the rate is of: the
+/// loader's counters also know the time before and after it.
 Figures judged_figures(const LoadReport& report) {
   const std::optional<double> delivered = report.result.images_per_second();
   const std::optional<double> demand = report.result.demand;
@@ -74,15 +78,44 @@ Figures judged_figures(const LoadReport& report) {
   figures.delivered = Rate{*delivered};
   figures.demand = Rate{*demand};
   figures.stall = std::max(0.0, 1 - *delivered / *demand);
+  figures.loader_cpu = per_image(report.result.cpu_seconds, report.result);
   return figures;
+}
+
+/// The stage that takes most of the loading time, of a loader whose batches nobody trains on.
+std::string longest_stage_text(const LoaderStats& stats) {
+  const std::array<std::pair<double, std::string_view>, 3> stages{
+      {{stats.busy_read, "reading"},
+       {stats.busy_decode, "decoding"},
+       {stats.busy_augment, "augmentation"}}};
+  const auto& [longest, stage] = *std::ranges::max_element(stages);
+  const double busy = stats.busy_read + stats.busy_decode + stats.busy_augment;
+  if (busy <= 0) return "no loading time was measured";
+  return fmt::format("{} takes {:.0f} % of loading time", stage, 100 * longest / busy);
+}
+
+/// Whether the emulated trainer is fed and, where it is not, how many cores would feed it.
+std::string emulated_text(const LoadReport& report) {
+  Figures figures = judged_figures(report);
+  figures.cores = formats::usable_cores();
+  const Verdict verdict = judge(figures);
+  if (!verdict.demand || !figures.delivered) return finding_text(verdict);
+  const double cores = verdict.demand->value * figures.loader_cpu;
+  const std::string whom = quantity(verdict.demand->value) + " images/s";
+  if (is_fed(verdict.limit)) {
+    return fmt::format("{}: {} take {}.", enough_threads_text(report.threads), whom,
+                       cores_taken_text(cores));
+  }
+  const bool waits = verdict.limit == Limit::read || verdict.limit == Limit::network;
+  return unfed_text(figures.delivered->value / verdict.demand->value, whom,
+                    waits ? std::vector<NeededCores>{} : std::vector<NeededCores>{{cores, ""}}) +
+         " " + finding_text(verdict);
 }
 
 std::string limit_text(const LoadReport& report) {
   if (report.stats.images == 0) return "nothing was handed out";
-  Figures figures = judged_figures(report);
-  figures.consumer = "consumer";
-  figures.cores = formats::usable_cores();
-  return verdict_text(judge(figures));
+  return report.result.accelerator_utilisation ? emulated_text(report)
+                                               : longest_stage_text(report.stats);
 }
 
 double percent(std::uint64_t part, std::uint64_t whole) {
@@ -93,7 +126,7 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 std::string crops_text(const CropStats& crops) {
   if (crops.parts == 0) return {};
   std::string text = fmt::format(
-      "  of {} decoded in part, {:.1f} % of the MCUs and {:.1f} % of the bytes were decoded, {}\n",
+      "  {} decoded in part: {:.1f} % of their MCUs, {:.1f} % of their bytes, {}\n",
       counted(crops.parts, "baseline JPEG"), percent(crops.mcus_read, crops.mcus),
       percent(crops.bytes_read, crops.bytes),
       crops.indexed == 0
@@ -101,8 +134,8 @@ std::string crops_text(const CropStats& crops) {
           : fmt::format("{} of them with the crop index", formats::grouped(crops.indexed)));
   if (crops.stale == 0) return text;
   return text + fmt::format(
-                    "  {} had a stale or damaged entry of the crop index, which was not used; "
-                    "'feedrate index PATH --crops' makes it again\n",
+                    "  {} had a stale or damaged entry in the crop index and did without; "
+                    "'feedrate index PATH --crops' rebuilds it\n",
                     counted(crops.stale, "image"));
 }
 
@@ -127,7 +160,7 @@ void for_each_field(const ThreadsTried& tried, const Field& field) {
   field("threads", tried.threads, {"of the loader"});
   field("images_per_second", tried.images_per_second,
         {"with so many threads", Unit{"images/s"}, Digits{1}});
-  field("waited", tried.waited, {"of the time that the consumer waited", Unit{"share"}, Digits{4}});
+  field("waited", tried.waited, {"of the time that the trainer waited", Unit{"share"}, Digits{4}});
 }
 
 template <class Field>
@@ -137,7 +170,7 @@ void for_each_field(const Tuning& tuning, const Field& field) {
         {"the fewest threads that were as fast as any number tried", Null{"nothing was measured"}});
   field("settled", tuning.settled, {"whether the search had ended"});
   field("most", tuning.max_threads, {"the largest number of threads allowed"});
-  field("need", tuning.need, {"number of workers that the consumer keeps busy", Digits{3}});
+  field("need", tuning.need, {"number of loader threads that the trainer keeps busy", Digits{3}});
   field("seconds_per_image", SecondsPerImage{tuning.read, tuning.decode, tuning.augment},
         {"that one worker spends"});
   field("tried", tuning.tried, {"numbers of threads that were measured"});
@@ -238,7 +271,7 @@ void for_each_field(const LoadReport& report, const Field& field) {
         {"of the first epoch's batches; the same at any number of threads", Unit{sha256_unit},
          Null{"`--no-digest`"}});
   field("stall_seconds", result.stall_seconds,
-        {"that the consumer waited, without the first batch", Unit{"s"}, Digits{6}});
+        {"that the trainer waited, without the first batch", Unit{"s"}, Digits{6}});
   field("stall_percent", if_emulated(100 * result.stall_seconds / result.seconds),
         {"share of the time that the emulated trainer waited", Unit{"%"}, Null{no_emulation},
          Digits{3}});
@@ -249,9 +282,9 @@ void for_each_field(const LoadReport& report, const Field& field) {
   field("limit", name(judge(figures).limit),
         {"what limited it; `trainer` is whoever takes the batches"});
   field("supply", rate(figures.supply),
-        {"if the workers never waited", Unit{"images/s"}, Null{no_rate}, Digits{1}});
+        {"if the loader threads never waited", Unit{"images/s"}, Null{no_rate}, Digits{1}});
   field("demand", rate(figures.demand),
-        {"if the consumer never waited", Unit{"images/s"}, Null{no_rate}, Digits{1}});
+        {"if the trainer never waited", Unit{"images/s"}, Null{no_rate}, Digits{1}});
   field("accelerator_utilisation", result.accelerator_utilisation,
         {"of the time that the emulated trainer computed", Unit{"share"}, Null{no_emulation},
          Digits{4}});
@@ -287,16 +320,14 @@ std::string LoadReport::json() const { return json_text_of(*this); }
 
 std::string LoadReport::text() const {
   std::string text = fmt::format(
-      "{} ({:.2f} epochs), {}\n{}"
-      "  workers were busy {} reading, {} decoding, {} augmenting; {} read\n"
-      "  the consumer waited {}; the process used {} of CPU time ({} an image), {} of memory\n"
-      "  {}\n",
-      rate_text(result), epochs, threads_text(*this), clock_text(result),
+      "{} ({:.2f} epochs), {}\n  {}\n{}"
+      "  loader threads spent {} reading, {} decoding, {} augmenting; {} read\n"
+      "  CPU time {} ({} per image); peak memory {}\n",
+      rate_text(result), epochs, threads_text(*this), limit_text(*this), clock_text(result),
       duration_text(stats.busy_read), duration_text(stats.busy_decode),
       duration_text(stats.busy_augment), bytes_text(stats.bytes_read),
-      duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
-      duration_text(per_image(result.cpu_seconds, result)), bytes_text(result.peak_rss_bytes),
-      limit_text(*this));
+      duration_text(result.cpu_seconds), duration_text(per_image(result.cpu_seconds, result)),
+      bytes_text(result.peak_rss_bytes));
   if (in_memory) {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));
@@ -310,21 +341,20 @@ std::string LoadReport::text() const {
   if (tuning) text += fmt::format("  auto: {}\n", tuning_text(*tuning));
   if (result.accelerator_utilisation) {
     const double share = *result.accelerator_utilisation;
-    text += fmt::format(
-        "  the emulated trainer computed {:.1f} % of the time: {} the {:.0f} % of MLPerf Storage\n",
-        100 * share, share >= mlperf_share ? "passes" : "fails", 100 * mlperf_share);
+    text += fmt::format("  accelerator utilisation {:.1f} % (MLPerf Storage asks for {:.0f} %)\n",
+                        100 * share, 100 * mlperf_share);
   }
   if (device) text += fmt::format("  {}\n", device->text());
   if (stats.repeated > 0) {
-    text += fmt::format("  {} came again in their epoch, to complete last batches\n",
+    text += fmt::format("  {} repeated to complete the last batch of an epoch\n",
                         counted(stats.repeated, "image"));
   }
   if (bad_samples > 0) {
-    text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
-                        counted(stats.bad_seats, "seat"), skips ? "skipped" : "replaced");
+    text += fmt::format("  {}, {} {}\n", counted(bad_samples, "bad sample"),
+                        skips ? "skipped" : "replaced", counted(stats.bad_seats, "time"));
   }
-  if (result.stopped) text += "  interrupted before its end\n";
-  text += fmt::format("  --seed {} --from {}:{} resumes after it\n", state.seed, state.epoch,
+  if (result.stopped) text += "  interrupted\n";
+  text += fmt::format("  continue with --seed {} --from {}:{}\n", state.seed, state.epoch,
                       state.position);
   if (!digest.empty()) text += fmt::format("  digest of the first epoch {}\n", digest);
   return text;

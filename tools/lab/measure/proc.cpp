@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "formats/base/text.h"
 
@@ -46,6 +47,43 @@ std::optional<std::uint64_t> io_read_bytes(std::string_view text) {
 std::optional<std::uint64_t> resident_pages(std::string_view text) {
   if (!take_number<std::uint64_t>(text, ' ')) return std::nullopt;
   return number_after(text, "");
+}
+
+std::optional<CoreTime> core_time(std::string_view text) {
+  const auto ran = take_number<std::uint64_t>(text, ' ');
+  const auto waited = take_number<std::uint64_t>(text, ' ');
+  if (!ran || !waited) return std::nullopt;
+  return CoreTime{static_cast<double>(*ran), static_cast<double>(*waited)};
+}
+
+std::optional<CoreTime> core_time_of_threads(const std::filesystem::path& tasks) {
+  std::optional<CoreTime> sum;
+  std::error_code error;
+  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
+       task.increment(error)) {
+    const std::optional<std::string> text = text_of(task->path() / "schedstat");
+    const std::optional<CoreTime> time = text ? core_time(*text) : std::nullopt;
+    if (!time) continue;  // it has just ended
+    if (!sum) sum.emplace();
+    sum->ran += time->ran;
+    sum->waited += time->waited;
+  }
+  return sum;
+}
+
+std::optional<MachineTime> machine_time(std::string_view text) {
+  constexpr std::string_view key = "cpu  ";
+  constexpr int numbers = 8, steal = 7;
+  if (!text.starts_with(key)) return std::nullopt;
+  text.remove_prefix(key.size());
+  MachineTime time;
+  for (int i = 0; i < numbers; ++i) {
+    const auto ticks = take_number<std::uint64_t>(text, ' ');
+    if (!ticks) return std::nullopt;
+    time.all += static_cast<double>(*ticks);
+    if (i == steal) time.stolen = static_cast<double>(*ticks);
+  }
+  return time;
 }
 
 double process_cpu_seconds() {

@@ -18,6 +18,24 @@ std::optional<std::uint64_t> io_read_bytes(std::string_view text);
 /// From /proc/self/statm, the second number: resident pages of this process.
 std::optional<std::uint64_t> resident_pages(std::string_view text);
 
+/// Of a thread so far, in nanoseconds.
+struct CoreTime {
+  double ran = 0;
+  double waited = 0;  // for a core, while it could run
+};
+/// From /proc/self/task/N/schedstat, "run wait slices".
+std::optional<CoreTime> core_time(std::string_view text);
+/// The same of all threads below /proc/self/task that have not ended; nothing where none can be read.
+std::optional<CoreTime> core_time_of_threads(const std::filesystem::path& tasks);
+
+/// Of all cores of the machine since boot, in ticks.
+struct MachineTime {
+  double all = 0;
+  double stolen = 0;  // given to other machines by the host
+};
+/// From /proc/stat, "cpu  user nice system idle iowait irq softirq steal …".
+std::optional<MachineTime> machine_time(std::string_view text);
+
 /// Processor time of this process so far: user + system, all threads.
 double process_cpu_seconds();
 

@@ -60,6 +60,15 @@ Sampler::Reading Sampler::read_counters(CalledBy who) {
     return text ? as_double(parse(*text)) : std::nullopt;
   };
   now[read_bytes] = counter("self/io", io_read_bytes);
+  if (const auto time = core_time_of_threads(options_.proc / "self/task")) {
+    now[core_ran] = time->ran;
+    now[core_waited] = time->waited;
+  }
+  const std::optional<std::string> stat = text_of(options_.proc / "stat");
+  if (const auto time = stat ? machine_time(*stat) : std::nullopt) {
+    now[core_all] = time->all;
+    now[core_stolen] = time->stolen;
+  }
   now[wait_cpu] = counter("pressure/cpu", pressure_total);
   now[wait_io] = counter("pressure/io", pressure_total);
   now[wait_memory] = counter("pressure/memory", pressure_total);
@@ -109,7 +118,7 @@ void Sampler::sample(CalledBy who) {
   for (std::size_t i = 0; i < counters; ++i) {
     std::optional<double>& spent = sums.spent[i];
     if (now[i] && last_[i] && spent) {
-      *spent += *now[i] - *last_[i];
+      *spent += std::max(0.0, *now[i] - *last_[i]);  // less where a thread has ended
     } else {
       spent.reset();
     }
@@ -180,10 +189,17 @@ Telemetry Sampler::telemetry_of(const Sums& sums) {
   const auto power = joules && sums.seconds >= enough_seconds ? scaled(joules, 1 / sums.seconds, 3)
                                                               : scaled(mean(gpu_power), 1, 3);
   const double percent_of_micro = 1e-6 * 100 / sums.seconds;
+  const auto percent_of = [&](Counter part, double all) -> std::optional<double> {
+    if (!sums.spent[part] || all <= 0) return std::nullopt;
+    return rounded(100 * *sums.spent[part] / all, 2);
+  };
   return {
       .cpu_seconds = scaled(sums.spent[cpu_seconds], 1, 6),
       .peak_rss_mib = scaled(max(rss), 1 / mib, 1),
       .read_mib = scaled(sums.spent[read_bytes], 1 / mib, 3),
+      .core_wait_percent = percent_of(
+          core_waited, sums.spent[core_ran].value_or(0) + sums.spent[core_waited].value_or(0)),
+      .steal_percent = percent_of(core_stolen, sums.spent[core_all].value_or(0)),
       .psi_cpu_percent = scaled(sums.spent[wait_cpu], percent_of_micro, 3),
       .psi_io_percent = scaled(sums.spent[wait_io], percent_of_micro, 3),
       .psi_memory_percent = scaled(sums.spent[wait_memory], percent_of_micro, 3),

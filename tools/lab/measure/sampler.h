@@ -66,6 +66,10 @@ class Sampler {
   enum Counter : std::uint8_t {
     cpu_seconds,
     read_bytes,
+    core_ran,
+    core_waited,
+    core_all,
+    core_stolen,
     wait_cpu,
     wait_io,
     wait_memory,

@@ -14,6 +14,8 @@ struct Telemetry {
   std::optional<double> cpu_seconds;
   std::optional<double> peak_rss_mib;
   std::optional<double> read_mib;
+  std::optional<double> core_wait_percent;
+  std::optional<double> steal_percent;
   std::optional<double> psi_cpu_percent;
   std::optional<double> psi_io_percent;
   std::optional<double> psi_memory_percent;
@@ -47,6 +49,12 @@ void for_each_host_field(TelemetryType& telemetry, const Field& field) {
   field(
       "read_mib", telemetry.read_mib,
       {"read from disks", Unit{"MiB"}, Null{"/proc/self/io cannot be read, or nothing was timed"}});
+  field("core_wait_percent", telemetry.core_wait_percent,
+        {"of the time that this process's threads could run, they waited for a core", Unit{"%"},
+         Null{"/proc/self/task/…/schedstat cannot be read"}, Absent{"a row of an earlier version"}});
+  field("steal_percent", telemetry.steal_percent,
+        {"of the machine's core time, its host gave to other machines", Unit{"%"},
+         Null{"/proc/stat cannot be read"}, Absent{"a row of an earlier version"}});
   field("psi_cpu_percent", telemetry.psi_cpu_percent,
         {"share of the time that some task of the machine waited for a core", Unit{"%"},
          Null{no_pressure}});

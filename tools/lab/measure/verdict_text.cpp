@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "tools/console/text.h"
 
@@ -12,10 +14,10 @@ using namespace loader;
 
 namespace {
 
-std::string limit_clause(const Verdict& verdict) {
-  switch (verdict.limit) {
+std::string limit_clause(Limit limit) {
+  switch (limit) {
     case Limit::trainer:
-      return fmt::format("The {} is the limit", verdict.figures.consumer);
+      return "The trainer is the limit";
     case Limit::upload:
       return "Copying to the device is the limit";
     case Limit::read:
@@ -31,52 +33,44 @@ std::string limit_clause(const Verdict& verdict) {
     case Limit::cores:
       return "The cores are the limit";
     case Limit::unknown:
-      return "What the limit is remains open";
+      return "The limit is unclear";
   }
   return {};
 }
 
-/// "it gets 98 % of what it can take, within the noise"
-std::string share_text(const Verdict& verdict, const std::string& who) {
-  const Rate& delivered = *verdict.figures.delivered;
-  const double share = delivered.value / verdict.demand->value;
-  // Both rates are medians: delivered may come out above demand.
-  if (share >= 0.995) return fmt::format("{} gets all that it can take", who);
-  const double noise = std::min(std::max(delivered.spread, verdict.demand->spread), max_tolerance);
-  return fmt::format("{} gets {:.0f} % of what it can take{}", who, 100 * share,
-                     1 - share <= noise ? ", within the noise" : "");
+/// "the trainer runs at 40 % of full speed"
+std::string speed_text(const Verdict& verdict) {
+  return fmt::format("the trainer runs at {:.0f} % of full speed",
+                     100 * verdict.figures.delivered->value / verdict.demand->value);
 }
 
-/// What the consumer does while it has no batch.
+/// " and waits for data 60 % of the time": what the trainer does while it has no batch.
 std::string stall_text(const Figures& figures) {
   if (!figures.stall) return {};
-  const double percent = 100 * *figures.stall;
-  if (figures.threads > 0) return fmt::format("; it waits for data {:.1f} % of the time", percent);
-  return fmt::format("; loading, which it does itself, takes {:.1f} % of its time", percent);
-}
-
-/// That it got more than it can take, and what it waited for then.
-std::string disturbed_text(const Figures& figures, const std::string& who) {
-  return fmt::format(
-      "{} got more, {} images/s, than it took alone, {}: one of the two was disturbed{}", who,
-      quantity(figures.delivered->value), quantity(figures.demand->value), stall_text(figures));
+  const std::string share = share_text(*figures.stall);
+  return figures.threads > 0 ? " and waits for data " + share + " of the time"
+                             : ", and loading takes " + share + " of its time";
 }
 
 /// How much of the loading time the longest stage takes; "" where that is all of it.
-std::string stage_text(const Figures& figures) {
+std::string stage_text(const Verdict& verdict) {
+  const Figures& figures = verdict.figures;
   const double busy = figures.read + figures.decode + figures.augment;
   const double longest = std::max({figures.read, figures.decode, figures.augment});
   if (longest >= 0.995 * busy) return {};
-  return fmt::format("; {:.0f} % of the loading time goes there", 100 * longest / busy);
+  const std::string_view stage = verdict.limit == Limit::decode    ? "Decoding"
+                                 : verdict.limit == Limit::augment ? "Augmentation"
+                                                                   : "Reading";
+  return fmt::format(" {} takes {:.0f} % of loading time.", stage, 100 * longest / busy);
 }
 
 /// What would make the stage cheaper.
 std::string_view cheaper(Limit limit) {
   switch (limit) {
     case Limit::read:
-      return "a faster disk, more memory for a cache or fewer bytes for each image";
+      return "a faster disk, more memory for the page cache, or fewer bytes per image";
     case Limit::network:
-      return "a faster or nearer server, more --connections, a --cache-dir or fewer bytes for each "
+      return "a faster or nearer server, more --connections, a --cache-dir, or fewer bytes per "
              "image";
     case Limit::decode:
       return "images that decode faster (raw, packed, or smaller ones)";
@@ -91,7 +85,7 @@ std::string remedy_text(const Verdict& verdict) {
   const std::string_view worker = verdict.figures.worker;
   switch (verdict.remedy) {
     case Remedy::none:
-      return fmt::format("More {}s would not help; ", worker);
+      return {};
     case Remedy::first_thread:
       return fmt::format("A {}, or ", worker);
     case Remedy::threads:
@@ -102,65 +96,37 @@ std::string remedy_text(const Verdict& verdict) {
   return {};
 }
 
-std::string ordinal(unsigned number) {
-  const unsigned last = number % 100 / 10 == 1 ? 0 : number % 10;
-  return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
-}
-
 }  // namespace
 
-std::string limit_names(Limit limit, const std::vector<Limit>& others) {
-  if (others.empty()) return std::string(name(limit));
-  std::vector<std::string> names;
-  for (const Limit one : others) names.emplace_back(one == Limit::unknown ? "another" : name(one));
-  // Of several, the one without a name comes last.
-  names.insert(limit == Limit::unknown ? names.end() : names.begin(),
-               std::string(limit == Limit::unknown ? "another" : name(limit)));
-  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+std::string share_text(double share) {
+  if (share < 0.0005) return "less than 0.1 %";
+  return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0);
 }
 
-std::string finding_text(const Verdict& verdict) { return finding_text(verdict, {}); }
-
-std::string finding_text(const Verdict& verdict, const std::vector<Limit>& others) {
+std::string finding_text(const Verdict& verdict) {
   const Figures& figures = verdict.figures;
-  const std::string limit = others.empty() ? limit_clause(verdict)
-                                           : "The rounds do not tell whether the limit is " +
-                                                 limit_names(verdict.limit, others);
-  if (exceeds_demand(figures)) {
-    const bool is_named = verdict.limit == Limit::trainer && others.empty();
-    return fmt::format(
-        "{}: {}.", limit,
-        disturbed_text(figures, is_named ? "it" : fmt::format("the {}", figures.consumer)));
+  const std::string limit = limit_clause(verdict.limit);
+  if (!figures.delivered || !verdict.demand || !verdict.loss) {
+    return fmt::format("{}: neither demand nor stall was measured.", limit);
   }
-  if (!figures.delivered || !verdict.demand) {
-    return fmt::format("{}: neither demand nor waiting was measured.", limit);
-  }
-  if (verdict.limit == Limit::trainer && others.empty()) {
-    return fmt::format("{}: {}.", limit, share_text(verdict, "it"));
-  }
-  std::string text =
-      fmt::format("{}: {}", limit, share_text(verdict, fmt::format("the {}", figures.consumer)));
-  if (!others.empty()) return text + stall_text(figures) + ".";
-  if (verdict.limit == Limit::upload) {
-    return text + fmt::format(", but would take {} as many images/s without copies.",
-                              times(figures.compute->value / verdict.demand->value));
-  }
-  text += stall_text(figures);
   switch (verdict.limit) {
+    case Limit::trainer:
+      return fmt::format("{}: loading costs {} of its time.", limit, share_text(*verdict.loss));
+    case Limit::upload:
+      return fmt::format("{}: without copies, the trainer would run {} as fast.", limit,
+                         times(figures.compute->value / verdict.demand->value));
+    case Limit::cores:
+      return fmt::format("{}: {}, because it shares {} with the loader.", limit,
+                         speed_text(verdict), counted(figures.cores, "core"));
     case Limit::read:
     case Limit::network:
     case Limit::decode:
     case Limit::augment:
-      text += stage_text(figures);
-      break;
-    case Limit::cores:
-      text += fmt::format(", though the loader alone would be fast enough: both share {}",
-                          counted(figures.cores, "core"));
-      break;
+      return fmt::format("{}: {}{}.{}", limit, speed_text(verdict), stall_text(figures),
+                         stage_text(verdict));
     default:
-      break;
+      return fmt::format("{}: {}{}.", limit, speed_text(verdict), stall_text(figures));
   }
-  return text + ".";
 }
 
 std::string advice_text(const Verdict& verdict) {
@@ -172,11 +138,12 @@ std::string advice_text(const Verdict& verdict) {
     case Limit::trainer:
       return enough;
     case Limit::upload:
-      return enough + " A faster bus or fewer bytes for each image would help.";
+      return enough + " A faster bus, or fewer bytes per image, would help.";
     case Limit::cores:
       return "More cores, or images that load faster, would help.";
     default:
-      return fmt::format("{}{} would help.", remedy_text(verdict), cheaper(verdict.limit));
+      return capitalized(
+          fmt::format("{}{} would help.", remedy_text(verdict), cheaper(verdict.limit)));
   }
 }
 
@@ -203,24 +170,40 @@ std::string tuning_text(const Tuning& tuning) {
     case Tuning::Outcome::too_short:
       break;
     case Tuning::Outcome::fed:
-      text = fmt::format("{} keep{} the consumer fed, which needs {:.2g}", threads, verb_end,
-                         tuning.need);
-      if (found->threads < tuning.max_threads) {
-        text += fmt::format("; a {} gains nothing", ordinal(found->threads + 1));
-      }
+      text = fmt::format("{} keep{} the trainer busy", threads, verb_end);
       break;
     case Tuning::Outcome::at_limit:
-      text = fmt::format("{}, the limit, give{} the most images/s", threads, verb_end);
-      if (tuning.is_need_known()) {
-        text += fmt::format("; the consumer needs {:.2g}", tuning.need);
-      }
+      text =
+          tuning.is_need_known()
+              ? fmt::format(
+                    "feeding the trainer takes about {:.0f} threads; {} allowed",
+                    std::ceil(tuning.need),
+                    tuning.max_threads == 1 ? "1 was" : fmt::format("{} were", tuning.max_threads))
+              : fmt::format("{}, the most allowed, deliver{} the most images/s", threads, verb_end);
       break;
     case Tuning::Outcome::no_gain:
-      text = fmt::format("{} give{} as many images/s as more do: the bottleneck is elsewhere",
-                         threads, verb_end);
+      text = fmt::format("{} deliver{} as many images/s as more threads do", threads, verb_end);
       break;
   }
   return tuning.settled ? text : text + " (the search had not ended)";
+}
+
+std::string unfed_text(double reached, std::string_view whom, std::vector<NeededCores> needed) {
+  std::string text = fmt::format("This machine reaches {:.0f} % of {}.", 100 * reached, whom);
+  std::ranges::stable_sort(needed, std::greater(), &NeededCores::cores);
+  std::vector<std::string> parts;
+  for (const auto& [cores, from] : needed) {
+    const auto whole = static_cast<unsigned>(std::ceil(cores - 1e-9));
+    parts.push_back(parts.empty() ? counted(std::max(1U, whole), "core")
+                                  : std::to_string(std::max(1U, whole)));
+    if (!from.empty()) parts.back() += " with " + from;
+  }
+  if (parts.empty()) return text;
+  return text + fmt::format(" Feeding it takes about {}.", fmt::join(parts, ", "));
+}
+
+std::string cores_taken_text(double cores) {
+  return cores < 0.05 ? "less than 0.1 cores" : fmt::format("about {:.1f} cores", cores);
 }
 
 std::string loader_threads(unsigned threads, std::string_view worker) {

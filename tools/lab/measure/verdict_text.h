@@ -11,27 +11,36 @@
 
 namespace feedrate::tools {
 
-/// "The trainer is the limit: it gets 98 % of what it can take."
+/// "The trainer is the limit: loading costs 0.6 % of its time."
 std::string finding_text(const loader::Verdict& verdict);
-/// The same where the noise of the rounds leaves other limits: "The rounds do not tell whether the limit
-/// is decode or trainer: the trainer gets 91 % of what it can take". Without others, as above.
-std::string finding_text(const loader::Verdict& verdict, const std::vector<loader::Limit>& others);
-/// "decode, trainer or another"
-std::string limit_names(loader::Limit limit, const std::vector<loader::Limit>& others);
 /// What would help, in sentences: "More cores, or images that load faster, would help."; where the
-/// consumer is fed, that its threads are enough. "" where the limit is unknown.
+/// trainer is fed, that its threads are enough. "" where the limit is unknown.
 std::string advice_text(const loader::Verdict& verdict);
 /// Both.
 std::string verdict_text(const loader::Verdict& verdict);
 /// "1 loader thread is enough", "No workers are needed": a clause without a full stop.
 std::string enough_threads_text(unsigned threads, std::string_view worker = loader::loader_thread);
 
-/// "3 threads keep the consumer fed, which needs 2.6; a 4th gains nothing": a line.
+/// "3 threads keep the trainer busy", "feeding the trainer takes about 11 threads; 1 was allowed": a line.
 std::string tuning_text(const loader::Tuning& tuning);
+
+/// Cores that feed a trainer, from images kept in one way.
+struct NeededCores {
+  double cores = 0;
+  std::string from;  // "recordio × jpeg"; "" where there is one way only
+};
+/// "This machine reaches 43 % of an emulated h100. Feeding it takes about 5 cores with recordio × jpeg, 2 with
+/// recordio × packed." `reached`: of `whom`, as a share.
+std::string unfed_text(double reached, std::string_view whom, std::vector<NeededCores> needed);
+
+/// "about 2.6 cores", "less than 0.1 cores"
+std::string cores_taken_text(double cores);
 
 /// "no loader threads", "1 worker"
 std::string loader_threads(unsigned threads, std::string_view worker = loader::loader_thread);
 /// "2.4 times", "37 times"
 std::string times(double factor);
+/// "0.6 %", "43 %", "less than 0.1 %"
+std::string share_text(double share);
 
 }  // namespace feedrate::tools

@@ -152,9 +152,11 @@ std::string verified_text(const Verified& verified) {
   std::string text =
       fmt::format("{}: {} × {}, {} read and decoded, {}\n", shown_path(info.path), info.format,
                   fmt::join(codec_names(result), " and "), counted(result.samples, "image"),
-                  result.findings.empty() ? "sound" : counted(result.findings.size(), "finding"));
+                  !result.findings.empty() ? counted(result.findings.size(), "finding")
+                  : result.complete        ? "sound"
+                                           : "no damage so far");
   if (!result.complete) {
-    text += fmt::format("  stopped after {} of {}; the rest is not known\n",
+    text += fmt::format("  stopped after {} of {}; the rest was not checked\n",
                         grouped(result.looked_at), counted(info.size, "image"));
   }
   text += list_text("findings", result.findings) + list_text("notes", result.notes);

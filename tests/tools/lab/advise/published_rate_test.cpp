@@ -207,17 +207,16 @@ TEST(UnitFeeding, doubts_widen_the_range_and_growing_costs_its_end) {
   EXPECT_EQ(cores_for(held, slower, 1000).most, 400U);  // 40 · √(400 / 4)
 }
 
-TEST(UnitFeeding, the_fewest_cores_are_those_of_a_loader_that_has_its_cores_for_itself) {
+TEST(UnitFeeding, cores_follow_from_cpu_time_where_other_programs_have_the_cores) {
   Variant crowded = rated(250, 1000);
   crowded.at_max.cpu = 1e-3;  // of 4 ms that four threads have for an image
   const auto cores = [&] {
     return cores_for(feeding_of(demand_of({"fast", 1}, "resnet50", made_up), crowded, {}), crowded,
                      1000);
   };
-  EXPECT_EQ(cores().fewest, 12U);
-  crowded.at_max.waiting_percent = 95;
-  EXPECT_EQ(cores().fewest, 3U);
-  EXPECT_EQ(cores().likely, 12U);
+  EXPECT_EQ(cores().likely, 3U);
+  crowded.at_max.cpu = 0;
+  EXPECT_EQ(cores().likely, 12U) << "thread-seconds, where CPU time was not measured";
 }
 
 TEST(UnitFeeding, a_range_that_misses_is_known) {

@@ -96,10 +96,9 @@ TEST(UnitScriptRows, are_drawn_as_those_of_a_bench) {
   EXPECT_EQ(study.curves[0].supply.size(), 3U);
   const std::string page = report_html(report);
   for (const char* part :
-       {"train.py on Set, pytorch, batch 10", "Time of an image", "decode",
-        "diagnosing 3 times would", "What limits train.py on Set", "It ran with 2 workers<",
-        "the loop gets", "% of the time. 2 workers made the batches", "A worker is a process",
-        ">workers</th>"}) {
+       {"train.py on Set, pytorch, batch 10", "Time per image", "decode",
+        "What limits train.py on Set", "full speed",
+        "% of the time. 2 workers made the batches", "A process of PyTorch", ">workers</th>"}) {
     EXPECT_TRUE(has(page, part)) << part;
   }
   for (const char* part : {"--repeat", "which format", "2 loader threads"}) {

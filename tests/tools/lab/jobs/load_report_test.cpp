@@ -33,8 +33,10 @@ bool says(const LoadReport& made, const std::string& words) {
 TEST(UnitLoadReport, the_rate_is_the_quotient_of_the_numbers_beside_it) {
   const LoadReport made = report();
   EXPECT_TRUE(made.text().starts_with(
-      "800 images/s: 176 images in 220.0 ms (0.50 epochs), 1 thread, 1 of them seen at work\n"
-      "  240 images, of which 64 lay ready when the clock started and do not count\n"))
+      "800 images/s: 176 images in 220.0 ms (0.50 epochs), 1 loader thread\n"))
+      << made.text();
+  EXPECT_TRUE(
+      says(made, "  240 images in all; 64 prefetched before the clock started are not counted\n"))
       << made.text();
   const json object = json::parse(made.json());
   EXPECT_EQ(object.at("images"), 240);
@@ -52,9 +54,10 @@ TEST(UnitLoadReport, says_which_images_came_while_the_rate_was_settling) {
   made.result.timed_images = 80;
   made.result.timed_seconds = 0.1;
   EXPECT_TRUE(says(made, "800 images/s: 80 images in 100.0 ms"));
-  EXPECT_TRUE(says(made,
-                   "  240 images, of which 160 came in the first 120.0 ms, while the rate was "
-                   "settling, and do not count\n"))
+  EXPECT_TRUE(
+      says(made,
+           "  240 images in all; 160 of the first 120.0 ms are not counted, because the rate was "
+           "settling\n"))
       << made.text();
 }
 
@@ -64,9 +67,8 @@ TEST(UnitLoadReport, says_that_a_short_run_is_measured_from_its_start) {
   made.result.ready_images = 0;
   made.result.timed_images = 240;
   made.result.batches = 4;
-  EXPECT_TRUE(says(made,
-                   "  measured from the loader's start, since 4 batches are too few to leave "
-                   "start-up out\n"))
+  EXPECT_TRUE(
+      says(made, "  measured from the start of the loader, because the run took 4 batches only\n"))
       << made.text();
 }
 
@@ -76,20 +78,44 @@ TEST(UnitLoadReport, says_why_there_is_no_rate) {
   EXPECT_TRUE(made.text().starts_with(
       "rate unknown, one batch is too few: 240 images in 220.0 ms (0.50 epochs), "))
       << made.text();
-  EXPECT_FALSE(says(made, "do not count"));
+  EXPECT_FALSE(says(made, "not counted"));
   const json object = json::parse(made.json());
   EXPECT_TRUE(object.at("images_per_second").is_null());
   EXPECT_EQ(object.at("rate_unknown"), "one batch is too few");
 }
 
-TEST(UnitLoadReport, without_a_rate_says_nothing_of_the_limit) {
+TEST(UnitLoadReport, without_a_trainer_it_says_where_loading_time_goes) {
   LoadReport made = report();
   made.stats.images = 240;
   made.stats.busy_read = 0.1;
+  made.stats.busy_decode = 0.3;
+  EXPECT_TRUE(says(made, "  decoding takes 75 % of loading time\n")) << made.text();
+}
+
+TEST(UnitLoadReport, says_how_many_cores_feed_an_emulated_trainer) {
+  LoadReport made = report();
+  made.stats.images = 240;
+  made.stats.busy_decode = 0.22;
   made.stats.alive_seconds = 0.22;
-  EXPECT_TRUE(says(made, "The consumer is the limit")) << made.text();
+  made.result.accelerator_utilisation = 0.32;
+  made.result.demand = 2500;
+  made.result.cpu_seconds = 0.264;  // 1.1 ms for an image
+  EXPECT_TRUE(
+      says(made, "  This machine reaches 32 % of 2,500 images/s. Feeding it takes about 3 cores."))
+      << made.text();
+  made.result.demand = 820;
+  EXPECT_TRUE(says(made, "  1 loader thread is enough: 820 images/s take about 0.9 cores.\n"))
+      << made.text();
+}
+
+TEST(UnitLoadReport, without_a_rate_says_nothing_of_the_limit) {
+  LoadReport made = report();
+  made.result.accelerator_utilisation = 0.9;
+  made.stats.images = 240;
+  made.stats.busy_read = 0.1;
+  made.stats.alive_seconds = 0.22;
   made.result.batches = 1;
-  EXPECT_TRUE(says(made, "  What the limit is remains open: ")) << made.text();
+  EXPECT_TRUE(says(made, "  The limit is unclear: ")) << made.text();
   EXPECT_FALSE(says(made, "enough"));
   const json object = json::parse(made.json());
   EXPECT_EQ(object.at("limit"), "unknown");
@@ -101,10 +127,10 @@ TEST(UnitLoadReport, a_search_may_have_tried_more_threads_than_it_ended_with) {
   LoadReport made = report();
   made.tuning = loader::Tuning{.threads = 1, .tried = {}};
   made.stats.workers_seen = 2;
-  EXPECT_TRUE(says(made, ", 1 thread in the end, 2 seen at work in all\n")) << made.text();
+  EXPECT_TRUE(says(made, ", 1 loader thread\n")) << made.text();
   made.tuning.reset();
   made.threads = 0;
-  EXPECT_TRUE(says(made, ", in the consumer's thread\n")) << made.text();
+  EXPECT_TRUE(says(made, ", no loader threads\n")) << made.text();
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
+
+#include "tests/support/temp_directory.h"
 
 namespace feedrate::tools {
 namespace {
@@ -21,6 +24,30 @@ TEST(UnitProc, reads_what_came_from_disks_and_not_what_was_asked_for) {
 
 TEST(UnitProc, reads_the_pages_in_memory_and_not_those_mapped) {
   EXPECT_EQ(resident_pages("54321 1234 900 1 0 30000 0\n"), 1234U);
+}
+
+TEST(UnitProc, reads_how_long_threads_ran_and_waited_for_a_core) {
+  const std::optional<CoreTime> time = core_time("123456 7890 12\n");
+  EXPECT_EQ(time.value().ran, 123456);
+  EXPECT_EQ(time.value().waited, 7890);
+  EXPECT_FALSE(core_time("123456\n"));
+  const testing::TempDirectory tasks;
+  EXPECT_FALSE(core_time_of_threads(tasks.path()));
+  for (const char* thread : {"17", "18"}) {
+    std::filesystem::create_directories(tasks / thread);
+    std::ofstream(tasks / thread / "schedstat") << "100 30 2\n";
+  }
+  std::filesystem::create_directories(tasks / "19");  // it has just ended
+  EXPECT_EQ(core_time_of_threads(tasks.path()).value().ran, 200);
+  EXPECT_EQ(core_time_of_threads(tasks.path()).value().waited, 60);
+}
+
+TEST(UnitProc, reads_what_the_host_gave_to_other_machines) {
+  const auto time = machine_time("cpu  10 20 30 40 50 60 70 80 90 100\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
+  EXPECT_EQ(time.value().all, 360);
+  EXPECT_EQ(time.value().stolen, 80);
+  EXPECT_FALSE(machine_time("cpu  10 20 30 40 50 60 70\n"));
+  EXPECT_FALSE(machine_time("intr 7\n"));
 }
 
 TEST(UnitProc, this_process_has_used_processor_time_and_has_memory) {

@@ -121,8 +121,7 @@ TEST(UnitCharts, a_whole_bench_has_every_chart) {
       names.push_back(chart.title);
       EXPECT_FALSE(testing::has(chart.svg.markup(), "nan")) << chart.title;
     }
-    EXPECT_EQ(names,
-              (std::vector<std::string>{"Delivered", "Supply", "Stall", "Time of an image"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"Delivered", "Supply", "Stall", "Time per image"}));
   }
 }
 

@@ -27,9 +27,10 @@ TEST(UnitDoubts, rows_with_different_compute_threads_in_one_curve_are_doubtful) 
   all.compute_threads = 8;
   const auto sentences = doubts({one, all}, make_studies({one, all}));
   ASSERT_EQ(sentences.size(), 1U);
-  EXPECT_EQ(sentences.front(),
-            "The rows of lenet by feedrate on cpu differ in compute threads (1, 8), yet share one "
-            "curve.");
+  EXPECT_EQ(
+      sentences.front(),
+      "The measurements of lenet by feedrate on cpu share one curve but used different numbers of "
+      "compute threads (1, 8).");
 }
 
 TEST(UnitDoubts, every_cause_has_its_sentence) {
@@ -43,9 +44,10 @@ TEST(UnitDoubts, every_cause_has_its_sentence) {
   const std::vector<feedrate::tools::Row> rows{row, demand(6000), elsewhere};
   std::string all;
   for (const std::string& sentence : doubts(rows, make_studies(rows))) all += sentence + "\n";
-  for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
-                           "fewer loader threads", "clocks in 1 row (power cap)",
-                           "2 machines; each has studies", "2 commits", "exceeds demand"}) {
+  for (const char* part :
+       {"Debug build", "16 loader threads shared 8 cores", "Noisy machine",
+        "some loader threads had nothing to do", "clocks in 1 measurement (power cap)",
+        "2 machines. Each is judged", "2 commits", "faster with the loader"}) {
     EXPECT_TRUE(all.find(part) != std::string::npos) << part << " is missing in\n" << all;
   }
 }
@@ -54,8 +56,7 @@ TEST(UnitDoubts, the_widest_spread_of_a_trainer_alone_names_no_loader_threads) {
   const auto sentences = doubts({spread(demand(6000), 30)}, {});
   ASSERT_EQ(sentences.size(), 1U);
   EXPECT_EQ(sentences.front(),
-            "In 1 of 1 rows the repeats differ by more than 5 %, at most by 30 % (demand): the "
-            "machine was not quiet.");
+            "Noisy machine: 1 of 1 measurements varied by more than 5 % (worst: 30 %, demand).");
 }
 
 TEST(UnitDoubts, cores_that_others_took_are_told_where_threads_waited_for_them) {
@@ -65,9 +66,15 @@ TEST(UnitDoubts, cores_that_others_took_are_told_where_threads_waited_for_them) 
   const auto sentences = doubts({row}, {});
   ASSERT_EQ(sentences.size(), 1U);
   EXPECT_EQ(sentences.front(),
-            "The loader did not have its cores, because of other processes or a quota: in 1 row of "
-            "supply, its threads ran for 30 % of their time, and waited for a core else. Alone it "
-            "is faster, and fewer cores feed a device.");
+            "Other programs used the CPU: loader threads got 30 % of a core (in 1 measurement of "
+            "supply). On an "
+            "idle machine loading is faster.");
+  row.telemetry.core_wait_percent = 65;
+  EXPECT_TRUE(doubts({row}, {}).front().starts_with(
+      "Other programs used the CPU: loader threads got 35 %"));
+  row.telemetry.core_wait_percent = 4;
+  EXPECT_TRUE(doubts({row}, {}).empty()) << "its threads wait for something else";
+  row.telemetry.core_wait_percent.reset();
   auto storage = row, own = row, busy = row;
   storage.telemetry.psi_cpu_percent = 5;  // threads that wait for files
   own.threads = own.workers_seen = 16;    // on 8 cores
@@ -82,7 +89,7 @@ TEST(UnitDoubts, too_many_threads_are_beside_the_cores_of_their_machine) {
   small.environment.cores = 4;
   large.environment.cores = 64;
   const auto sentences = doubts({large, small}, {});
-  EXPECT_EQ(sentences.front(), "Rows with up to 16 loader threads ran on 4 cores.");
+  EXPECT_EQ(sentences.front(), "Up to 16 loader threads shared 4 cores.");
 }
 
 }  // namespace

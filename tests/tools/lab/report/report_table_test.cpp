@@ -92,9 +92,9 @@ TEST(UnitTables, formats_of_a_server_show_what_its_requests_cost) {
     return table.rows[0].cells.at(static_cast<std::size_t>(at));
   };
   EXPECT_EQ(cell("request ms"), "42.1");
-  EXPECT_EQ(cell("99 % within ms"), "300");
+  EXPECT_EQ(cell("request p99 ms"), "300");
   EXPECT_EQ(cell("request CPU µs"), "91.0");
-  EXPECT_EQ(cell("sent again"), "7");
+  EXPECT_EQ(cell("retries"), "7");
   EXPECT_EQ(cell("connections"), "32");
 }
 

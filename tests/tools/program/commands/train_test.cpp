@@ -62,7 +62,7 @@ TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
       "cpu_seconds_per_image steps_recorded early_kernels early_kernels_off weight_branch "
       "weight_branch_off engines loss_steps loss loss_bits accuracy accuracy5 curve val_accuracy "
       "val_accuracy5 validations cpu_seconds "
-      "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
+      "peak_rss_mib read_mib core_wait_percent steal_percent psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
       "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "
       "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
       "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "

@@ -23,11 +23,10 @@ struct ThreadChart {
   bool is_rate;  // or else the stall
 };
 constexpr std::array thread_charts{
-    ThreadChart{"Delivered", "images/s", "What the trainer gets.", &Curve::delivered, true},
-    ThreadChart{"Supply", "images/s", "What the loader gives without a trainer.", &Curve::supply,
-                true},
+    ThreadChart{"Delivered", "images/s", "Images/s reaching the trainer.", &Curve::delivered, true},
+    ThreadChart{"Supply", "images/s", "Images/s of the loader alone.", &Curve::supply, true},
     ThreadChart{"Stall", "% of training time",
-                "The share of training time without a batch. With 0 {}s the trainer loads.",
+                "Share of time the trainer waits for data. With 0 {}s: spends loading.",
                 &Curve::delivered, false},
 };
 
@@ -68,7 +67,7 @@ std::vector<LineChart::Dot> beyond(const Scaling& scaling, double last) {
 
 /// Marks the chosen point, if this curve has it.
 std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyVerdict& verdict) {
-  const Point* chosen = at_threads(curve.*what.points, verdict.threads);
+  const Point* chosen = at_threads(curve.*what.points, verdict.measured_threads);
   if (!what.is_rate || !verdict.is_best(curve.format) || chosen == nullptr ||
       chosen->rate != verdict.rate) {
     return std::nullopt;
@@ -78,7 +77,7 @@ std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyV
 
 /// Where the time of an image goes, as bars.
 BarChart time_chart(const Study& study) {
-  BarChart chart{.title = "Time of an image", .unit = "µs"};
+  BarChart chart{.title = "Time per image", .unit = "µs"};
   for (const AttributedPoint& point : attribute(study)) {
     BarChart::Bar bar{
         .name = join(point.format, ", ",
@@ -97,7 +96,7 @@ BarChart time_chart(const Study& study) {
 
 std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict) {
   std::vector<Chart> charts;
-  const std::vector<Need> all = needs(study);
+  const std::vector<Need> all = study.device == "cpu" ? std::vector<Need>{} : needs(study);
   for (const ThreadChart& what : thread_charts) {
     LineChart chart{what.title, fmt::format("{}s", study.worker()), what.unit};
     if (what.is_rate && study.demand) chart.demand = study.demand->rate;
@@ -116,19 +115,16 @@ std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict)
     }
     if (chart.series.empty()) continue;
     std::string caption = fmt::format(fmt::runtime(what.caption), study.worker());
-    if (predicted) caption += " Thin dashed lines: predicted.";
+    if (predicted) caption += " Thin dashes: prediction.";
     if (carried) {
-      caption +=
-          " Dashed: computed for more cores of this kind, a thread on each, with the range of "
-          "that.";
+      caption += " Dashed: extrapolation to more cores, one thread each, with its range.";
     }
-    if (chart.ring) caption += " The ring marks the chosen point.";
+    if (chart.ring) caption += " Ring: recommended.";
     charts.push_back({what.title, caption, draw(chart)});
   }
   const BarChart times = time_chart(study);
   if (!times.bars.empty()) {
-    charts.push_back(
-        {times.title, "Between two delivered images, by cause; see the table below.", draw(times)});
+    charts.push_back({times.title, "Per delivered image, by stage.", draw(times)});
   }
   return charts;
 }

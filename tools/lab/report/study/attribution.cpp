@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/lab/report/study/choice.h"
 #include "tools/lab/report/study/study_verdict.h"
 
 namespace feedrate::tools {

@@ -77,7 +77,8 @@ std::set<std::string> machines(const Rows& rows) {
 std::vector<std::string> doubts_of(const Rows& before, const Rows& after) {
   std::vector<std::string> sentences;
   if (machines(before) != machines(after)) {
-    sentences.emplace_back("The two files come from different machines: the ratios compare those.");
+    sentences.emplace_back(
+        "The two files come from different machines, so the ratios compare machines, too.");
   }
   for (const Rows* rows : {&before, &after}) {
     for (const std::string& doubt : doubts(*rows, make_studies(*rows))) {
@@ -120,7 +121,7 @@ std::string Comparison::summary() const {
       fmt::format("Did it get faster? {}. Of {} in both files, {} {} faster, {} slower, {} {}",
                   answer, counted(points.size(), "point"), faster, faster == 1 ? "is" : "are",
                   slower, count(Change::none), "without a difference beyond the noise");
-  if (unknown > 0) text += fmt::format(", {} not known, for want of a second repeat", unknown);
+  if (unknown > 0) text += fmt::format(", {} not known (at least 2 repeats are needed)", unknown);
   std::vector<double> ratios;
   for (const ComparedPoint& point : points) ratios.push_back(point.ratio());
   text += fmt::format(". The median point is {:.2f} times as fast.", median(ratios));

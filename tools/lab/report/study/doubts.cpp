@@ -2,11 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "tools/console/text.h"
-#include "tools/lab/measure/verdict_text.h"
+#include "tools/lab/measure/contention.h"
 #include "tools/lab/report/study/report.h"
 
 namespace feedrate::tools {
@@ -22,7 +23,7 @@ void doubt_builds(const Rows& rows, Sentences& sentences) {
   for (const Row& row : rows) builds.insert(row.environment.build_type);
   for (const std::string& build : builds) {
     if (build == "Release" || build == "RelWithDebInfo") continue;
-    sentences.push_back(fmt::format("Measured with a {} build: a release build has other rates.",
+    sentences.push_back(fmt::format("Measured with a {} build; a release build is faster.",
                                     build.empty() ? "untyped" : build));
   }
 }
@@ -42,12 +43,12 @@ void doubt_threads(const Rows& rows, Sentences& sentences) {
     if (row.workers_seen && *row.workers_seen < threads) ++missing;
   }
   if (max_threads > 0) {
-    sentences.push_back(fmt::format("Rows with up to {} ran on {}.", counted(max_threads, worker),
-                                    counted(cores, "core")));
+    sentences.push_back(
+        fmt::format("Up to {} shared {}.", counted(max_threads, worker), counted(cores, "core")));
   }
   if (missing > 0) {
-    sentences.push_back(
-        fmt::format("In {}, fewer loader threads worked than requested.", counted(missing, "row")));
+    sentences.push_back(fmt::format("In {}, some loader threads had nothing to do.",
+                                    counted(missing, "measurement")));
   }
 }
 
@@ -64,8 +65,7 @@ void doubt_spread(const Rows& rows, Sentences& sentences) {
   if (wide == 0) return;
   const Row& widest = *std::ranges::max_element(rows, {}, spread_percent);
   sentences.push_back(fmt::format(
-      "In {} of {} rows the repeats differ by more than {:.0f} %, at most by {:.0f} % ({}): the "
-      "machine was not quiet.",
+      "Noisy machine: {} of {} measurements varied by more than {:.0f} % (worst: {:.0f} %, {}).",
       wide, rows.size(), wide_spread_percent, spread_percent(widest), what(widest)));
 }
 
@@ -76,9 +76,9 @@ void doubt_crowd(const Rows& rows, Sentences& sentences) {
   }
   if (ran.empty()) return;
   const auto [least, most] = std::ranges::minmax(ran);
-  const std::string where = "in " + counted(ran.size(), "row") + " of supply, ";
-  sentences.push_back(capitalized(crowd_text(where, least, most)) +
-                      ". Alone it is faster, and fewer cores feed a device.");
+  sentences.push_back(fmt::format("{} (in {} of supply). On an idle machine loading is faster.",
+                                  capitalized(contention_text(least, most)),
+                                  counted(ran.size(), "measurement")));
 }
 
 void doubt_clocks(const Rows& rows, Sentences& sentences) {
@@ -90,7 +90,21 @@ void doubt_clocks(const Rows& rows, Sentences& sentences) {
   if (throttled.empty()) return;
   const std::set<std::string> reasons(throttled.begin(), throttled.end());
   sentences.push_back(fmt::format("The GPU lowered its clocks in {} ({}).",
-                                  counted(throttled.size(), "row"), fmt::join(reasons, "; ")));
+                                  counted(throttled.size(), "measurement"),
+                                  fmt::join(reasons, "; ")));
+}
+
+void doubt_emulation_speed(const std::vector<Study>& studies, Sentences& sentences) {
+  constexpr double enough = 0.95;
+  for (const Study& study : studies) {
+    if (!study.emulated_rate || !study.demand) continue;
+    if (study.demand->high >= enough * *study.emulated_rate) continue;
+    sentences.push_back(
+        fmt::format("This machine was too busy or too small to emulate {} images/s: it reached {}. "
+                    "On an idle machine "
+                    "more would be delivered.",
+                    quantity(*study.emulated_rate), quantity(study.demand->rate)));
+  }
 }
 
 void doubt_demand(const std::vector<Study>& studies, Sentences& sentences) {
@@ -101,10 +115,12 @@ void doubt_demand(const std::vector<Study>& studies, Sentences& sentences) {
       for (const Point& point : curve.delivered) best = std::max(best, point.rate);
     }
     if (!study.demand || best <= study.demand->rate * loader::max_share_of_demand) continue;
-    sentences.push_back(fmt::format(
-        "{}: delivered, up to {} images/s, exceeds demand, {}; one of the two measurements was "
-        "disturbed.",
-        study.title(), quantity(best), quantity(study.demand->rate)));
+    sentences.push_back(
+        fmt::format("{}: the trainer was faster with the loader (up to {} images/s) than alone "
+                    "({}), so these rates are "
+                    "good to about ±{:.0f} %.",
+                    study.title(), quantity(best), quantity(study.demand->rate),
+                    std::ceil(100 * (best / study.demand->rate - 1))));
   }
 }
 
@@ -119,8 +135,9 @@ void doubt_compute_threads(const Rows& rows, Sentences& sentences) {
   for (const auto& [trained, threads] : counts) {
     if (threads.size() < 2) continue;
     sentences.push_back(
-        fmt::format("The rows of {} differ in compute threads ({}), yet share one curve.", trained,
-                    fmt::join(threads, ", ")));
+        fmt::format("The measurements of {} share one curve but used different numbers of compute "
+                    "threads ({}).",
+                    trained, fmt::join(threads, ", ")));
   }
 }
 
@@ -131,11 +148,12 @@ void doubt_origins(const Rows& rows, Sentences& sentences) {
     commits.insert(row.environment.commit);
   }
   if (machines.size() > 1) {
-    sentences.push_back(fmt::format("The rows come from {} machines; each has studies of its own.",
-                                    machines.size()));
+    sentences.push_back(fmt::format(
+        "The measurements come from {} machines. Each is judged on its own.", machines.size()));
   }
   if (commits.size() > 1) {
-    sentences.push_back(fmt::format("The rows come from {} commits.", commits.size()));
+    sentences.push_back(
+        fmt::format("The measurements come from {} commits of Feedrate.", commits.size()));
   }
 }
 
@@ -146,7 +164,7 @@ void doubt_emulations(const Rows& rows, Sentences& sentences) {
   }
   for (const auto& [trainer, rate] : emulated) {
     sentences.push_back(
-        fmt::format("{} was not trained: a thread took batches at its pace, {}.", trainer, rate));
+        fmt::format("No trainer ran for {}: a thread consumed batches at {}.", trainer, rate));
   }
 }
 
@@ -161,6 +179,7 @@ std::vector<std::string> doubts(const Rows& rows, const std::vector<Study>& stud
   doubt_crowd(rows, sentences);
   doubt_clocks(rows, sentences);
   doubt_demand(studies, sentences);
+  doubt_emulation_speed(studies, sentences);
   doubt_compute_threads(rows, sentences);
   doubt_origins(rows, sentences);
   return sentences;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 
+#include "tools/lab/measure/contention.h"
+
 namespace feedrate::tools {
 using namespace formats;
 
@@ -38,28 +40,6 @@ std::optional<double> gpu_joules_per_image(const Row& row) {
 }
 
 }  // namespace
-
-std::optional<double> ran_while_crowded(double ran, std::optional<double> waiting_percent) {
-  constexpr double most = 0.9, least_waiting_percent = 20;  // on a quiet machine: 0.97 and 15 %
-  const bool is_crowded = waiting_percent.value_or(0) >= least_waiting_percent;
-  return is_crowded && ran > 0 && ran < most ? std::optional(ran) : std::nullopt;
-}
-
-std::optional<double> ran_while_crowded(const Row& row) {
-  const unsigned threads = std::max(1U, row.threads.value_or(0));
-  if (row.kind != supply_kind || threads > row.environment.cores || !row.cpu_us) return {};
-  return ran_while_crowded(*row.cpu_us * 1e-6 * row.images_per_second / threads,
-                           row.telemetry.psi_cpu_percent);
-}
-
-std::string crowd_text(std::string_view where, double least, double most) {
-  const std::string to_most =
-      least == most ? "" : fmt::format(" at the least, {:.0f} % at the most", 100 * most);
-  return fmt::format(
-      "the loader did not have its cores, because of other processes or a quota: {}its threads ran "
-      "for {:.0f} % of their time{}, and waited for a core else",
-      where, 100 * least, to_most);
-}
 
 std::optional<double> Point::prediction_error() const {
   if (!predicted || rate <= 0) return std::nullopt;

@@ -21,7 +21,7 @@ struct Point {
   double high = 0;  // fastest repeat
   std::vector<double> repeats;
   std::vector<std::string> benches;  // the command that measured each repeat
-  std::optional<double> stall;  // percent
+  std::optional<double> stall;       // percent
   std::optional<unsigned> workers_seen;
   std::optional<double> predicted;  // images/s, predicted before measuring
   std::optional<double> read_us;    // a worker's time per image
@@ -29,7 +29,7 @@ struct Point {
   std::optional<double> augment_us;
   std::optional<double> cpu_us;     // processor time per image
   std::optional<double> kernel_us;  // of it, in the kernel
-  std::optional<double> ran;        // of crowded rows: see ran_while_crowded()
+  std::optional<double> ran;        // of crowded rows: the share of a core: see ran_while_crowded()
   std::optional<std::string> cause;  // of a script; where rows differ, what the last one says
   std::optional<double> peak_rss_mib;
   std::optional<double> planned_memory_mib;
@@ -59,16 +59,6 @@ struct Point {
     return repeats.size() < 3 ? std::nullopt : formats::mean_interval(repeats);
   }
 };
-
-/// The share of their time that a loader's threads `ran`, where others had taken the cores; nothing where they had
-/// not: then no task waits for a core, and threads that do not run wait for files. There is a core for each.
-std::optional<double> ran_while_crowded(double ran, std::optional<double> waiting_percent);
-/// The same of a row of supply.
-std::optional<double> ran_while_crowded(const Row& row);
-
-/// How that is told, a sentence without its end, of what `ran` least and most: "the loader did not have its cores
-/// …, and waited for a core else". `where`: "" or "in 3 rows of supply, ".
-std::string crowd_text(std::string_view where, double least, double most);
 
 /// Merges rows (at least one) of the same point, possibly from several benches: pools their rates
 /// and takes the median of every other value.

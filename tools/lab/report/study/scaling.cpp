@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "formats/base/statistics.h"
+
 namespace feedrate::tools {
 
 namespace {
@@ -64,12 +66,12 @@ double Scaling::most_cores(double rate) const {
 Range Scaling::supply(double cores) const {
   return {.likely = cores / cost,
           .low = cores / (cost * (1 + doubt) * growth(cores)),
-          .high = cores / (cost * ran * std::max(1 - doubt, 0.01))};
+          .high = cores / (cost * std::max(1 - doubt, 0.01))};
 }
 
 Range Scaling::cores(const Range& rate) const {
   return {.likely = rate.likely * cost,
-          .low = rate.low * cost * ran * std::max(0.0, 1 - doubt),
+          .low = rate.low * cost * std::max(0.0, 1 - doubt),
           .high = std::max(rate.likely * cost, most_cores(rate.high))};
 }
 
@@ -78,27 +80,47 @@ std::optional<double> Scaling::tried() const {
   return cost / cost_fewest - 1;
 }
 
+namespace {
+
+/// An image's CPU time; thread-seconds where that was not measured.
+double cost_of(const Point& point) {
+  return point.cpu_us ? *point.cpu_us * 1e-6 : std::max(1U, point.threads) / point.rate;
+}
+
+/// Of all points of one format, how far the cost of an image may be off, as a share.
+double doubt_of(const Point& most, const std::vector<Point>& points) {
+  constexpr double least = 0.05;
+  if (!most.cpu_us) return most.spread().value_or(0) / 2;
+  std::vector<double> times;
+  for (const Point& point : points) {
+    if (point.cpu_us) times.push_back(*point.cpu_us);
+  }
+  return std::max(least, formats::relative_spread(times) / 2);
+}
+
+}  // namespace
+
 std::optional<Scaling> scaling_of(const Curve& curve) {
   const Point* fewest = nullptr;
   const Point* most = nullptr;
   for (const Point& point : curve.supply) {
-    if (point.threads == 0 || point.threads > point.cores || point.rate <= 0) continue;
-    if (fewest == nullptr) fewest = &point;
+    if (point.threads > point.cores || point.rate <= 0) continue;
+    // Without threads, one thread loads: as one, unless that was measured.
+    if (fewest == nullptr || fewest->threads == 0) fewest = &point;
     most = &point;
   }
   if (most == nullptr) return std::nullopt;
-  return Scaling{.fewest = fewest->threads,
-                 .most = most->threads,
-                 .cost_fewest = fewest->threads / fewest->rate,
-                 .cost = most->threads / most->rate,
+  return Scaling{.fewest = std::max(1U, fewest->threads),
+                 .most = std::max(1U, most->threads),
+                 .cost_fewest = cost_of(*fewest),
+                 .cost = cost_of(*most),
                  .kernel_share = share_of(most->kernel_us.value_or(0), most->cpu_us.value_or(0)),
-                 .doubt = most->spread().value_or(0) / 2,
-                 .ran = most->ran.value_or(1)};
+                 .doubt = doubt_of(*most, curve.supply)};
 }
 
 std::vector<Need> needs(const Study& study) {
   std::vector<Need> found;
-  if (study.device == "cpu" || !study.demand || study.demand->rate <= 0) return found;
+  if (!study.demand || study.demand->rate <= 0) return found;
   // Even where this machine is too small or too busy to drive an emulated device so fast.
   const double demand = study.emulated_rate.value_or(study.demand->rate);
   for (const Curve& curve : study.curves) {

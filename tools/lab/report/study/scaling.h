@@ -22,18 +22,18 @@ std::optional<unsigned> known_cores(double cores);
 /// "13 (12 to 15)", "13 (12 or more)", "13"
 std::string cores_text(unsigned likely, unsigned fewest, std::optional<unsigned> most);
 
-/// What an image cost. At the most threads that were measured its cost holds for more. In the worst
+/// What an image costs: its CPU time, which is steadier than rates, and holds where other programs have the cores.
+/// At the most threads that were measured its cost holds for more. In the worst
 /// case it grows with each doubling of the threads as much as it did up to there, or as if the kernel, which
 /// opens, reads and closes files, worked for one thread at a time (Amdahl's law), as far as the growth up to
 /// there allows that.
 struct Scaling {
-  unsigned fewest = 1;     // threads measured
-  unsigned most = 1;       // and at the most
-  double cost_fewest = 0;  // thread-seconds for an image at the fewest
-  double cost = 0;         // and at the most
+  unsigned fewest = 1;      // threads measured
+  unsigned most = 1;        // and at the most
+  double cost_fewest = 0;   // CPU seconds for an image at the fewest
+  double cost = 0;          // and at the most
   double kernel_share = 0;  // of its processor time, in the kernel; 0: not known
-  double doubt = 0;        // of it, as a share: ± this
-  double ran = 1;          // the share of it that the threads had a core: others took the rest
+  double doubt = 0;         // of it, as a share: ± this
 
   /// images/s of so many cores, at least as many as were measured.
   Range supply(double cores) const;
@@ -56,7 +56,7 @@ double share_of(double kernel, double all);
 inline constexpr double large_kernel_share = 0.1;
 
 /// From the curve's supply with up to as many threads as there are cores; nothing where none was
-/// measured.
+/// measured. Thread-seconds count where CPU time was not measured.
 std::optional<Scaling> scaling_of(const Curve& curve);
 
 /// A format's way to a device's demand.
@@ -66,8 +66,8 @@ struct Need {
   Scaling scaling;
   Range cores;
 };
-/// For the curves of which a verdict may choose, where another device than this CPU was fed and its
-/// demand is known.
+/// For the curves of which a verdict may choose, where the demand is known. A trainer on this CPU takes its own
+/// cores beside them.
 std::vector<Need> needs(const Study& study);
 
 }  // namespace feedrate::tools

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t comparison_columns = 100;
 constexpr const char* caution =
-    "The interval of a ratio is Welch's t interval of the logarithms, from the repeats of both "
-    "files. One point in 20 that did not change has an interval without 1, so that alone makes no "
-    "point faster or slower: of those that are called so, one in 20 is expected to be neither "
-    "(Benjamini and Hochberg). The intervals know nothing of a machine that was busier during one "
-    "of the two benches.";
+    "Each interval is Welch's t interval of the logarithms of the repeats. About 1 in 20 of the "
+    "reported "
+    "changes may be chance (Benjamini and Hochberg). The intervals do not account for a machine "
+    "that was "
+    "busier during one of the two benches.";
 
 /// One table for each study.
 std::vector<Table> tables(const Comparison& comparison) {
@@ -47,7 +47,7 @@ std::string comparison_text(const Comparison& comparison) {
     text += harmless(table.title) + "\n" + table_text(table, comparison_columns) + "\n";
   }
   for (const std::string& doubt : comparison.doubts) {
-    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, comparison_columns));
+    text += fmt::format("caveat: {}\n", wrapped(harmless(doubt), 8, comparison_columns));
   }
   return text + wrapped(caution, 0, comparison_columns) + "\n" +
          wrapped(comparison.summary(), 0, comparison_columns) + "\n";
@@ -56,7 +56,7 @@ std::string comparison_text(const Comparison& comparison) {
 std::string comparison_markdown(const Comparison& comparison) {
   std::string text = "# Feedrate comparison\n\n" + escape_markdown(comparison.summary()) + "\n\n";
   for (const std::string& doubt : comparison.doubts) {
-    text += "> Read with care: " + escape_markdown(doubt) + "\n\n";
+    text += "> Caveat: " + escape_markdown(doubt) + "\n\n";
   }
   for (const Table& table : tables(comparison)) {
     text += fmt::format("## {}\n\n{}\n", escape_markdown(table.title), table_markdown(table));

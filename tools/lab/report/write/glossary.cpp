@@ -5,35 +5,38 @@ namespace feedrate::tools {
 const Fields& glossary() {
   static const Fields terms{
       {"Loader thread",
-       "A loader thread is a CPU thread that reads and decodes images while the trainer computes. "
-       "With none, the trainer loads each batch itself, between two steps."},
+       "A CPU thread that reads and decodes images while the trainer computes. With 0 loader "
+       "threads, the "
+       "trainer loads each batch itself, between two steps."},
       {"Worker",
-       "A worker is a process of a script's DataLoader that makes batches while the script's loop "
-       "computes. With none, the loop makes each batch itself, between two steps."},
+       "A process of PyTorch's DataLoader that makes batches while the trainer computes. With 0 "
+       "workers, the "
+       "script makes each batch itself, between two steps."},
       {"Format × codec",
-       "A format is how the dataset is stored: the container (lmdb, recordio, …) × the codec of "
-       "its images (raw pixels, png, jpeg, packed). The loader's threads decode them, unless it "
-       "says "
-       "that the device does."},
-      {"Supply", "Images/s that the loader gives without a trainer."},
-      {"Demand", "Images/s that the trainer takes when its batches are already in memory."},
-      {"Delivered",
-       "Images/s that the trainer gets when both run together, as in a real training."},
-      {"Predicted", "Delivered, computed from supply and demand before it was measured."},
+       "How the dataset is stored: the container (lmdb, recordio, …) × the codec of its images "
+       "(raw pixels, "
+       "png, jpeg, packed). Images are decoded on the CPU unless marked \"decoded on the "
+       "device\"."},
+      {"Supply", "Images/s of the loader alone."},
+      {"Demand", "Images/s of the trainer alone, with batches that are already in memory."},
+      {"Delivered", "Images/s of loader and trainer together, as in real training."},
+      {"Predicted", "The delivered rate, computed from supply and demand before it was measured."},
       {"Stall",
-       "The share of training time in which the trainer has no batch: it waits or, with 0 loader "
-       "threads or workers, does the loading itself. The first step is not counted."},
+       "The share of training time in which the trainer has no batch. With 0 loader threads or "
+       "workers: the "
+       "share that it spends loading. The first step is not counted."},
       {"Spread",
-       "How far repeats of one measurement lie apart: (fastest − slowest) / median. Differences "
-       "within the spread are noise. A single repeat has none."},
+       "How much the repeats of one measurement differ: (fastest − slowest) / median. Smaller "
+       "differences "
+       "are noise."},
       {"95 % interval",
-       "Where the mean rate lies, judging by at least three repeats (Student's t)."},
-      {"Shared cores",
-       "Time in which the trainer neither waits nor has all its cores, because the loader uses "
-       "some of them."},
+       "The range that holds the mean rate with 95 % confidence (Student's t; at least 3 "
+       "repeats)."},
+      {"Shared cores", "The slowdown of the trainer because loader threads use its cores."},
       {"Limit",
-       "What must become faster for training to become faster: the trainer, the loader or its "
-       "longest stage (read, decode, augment), the upload to the device, or the cores."}};
+       "The bottleneck: the trainer, a stage of loading (read, decode, augment), the upload to the "
+       "device, "
+       "or the cores."}};
   return terms;
 }
 

@@ -61,7 +61,7 @@ std::string figures(const std::vector<Chart>& charts) {
 std::string study_section(const Study& study, const StudyVerdict& verdict, bool is_headline) {
   std::string text = fmt::format("<section><h2>{}</h2>\n", typeset(study.title()));
   if (!is_headline)
-    text += paragraph("answer", verdict.answer) + paragraph("note", verdict.reason());
+    text += paragraph("answer", verdict.answer + ".") + paragraph("note", verdict.reason());
   text += figures(study_charts(study, verdict)) + paragraph("note", prediction_sentence(study));
   text += titled_html(formats_table(study, verdict)) +
           titled_html(points_table(study, verdict), Fold::closed) +
@@ -93,7 +93,7 @@ std::string doubt_section(const std::vector<std::string>& doubts) {
   std::string text;
   for (const std::string& doubt : doubts) text += fmt::format("<li>{}</li>\n", typeset(doubt));
   if (text.empty()) return {};
-  return "<section class=\"doubts\"><h2>Read with care</h2><ul>\n" + text + "</ul></section>\n";
+  return "<section class=\"doubts\"><h2>Caveats</h2><ul>\n" + text + "</ul></section>\n";
 }
 
 std::string fields_html(const Fields& fields) {
@@ -108,7 +108,7 @@ std::string fields_html(const Fields& fields) {
 
 std::string question(const Study& study) {
   return study.is_of_script()
-             ? fmt::format("What limits {}, and how many workers would do?", study.title())
+             ? fmt::format("What limits {}, and how many workers does it need?", study.title())
              : fmt::format("How many loader threads, and which format, for {}?", study.title());
 }
 

@@ -35,7 +35,7 @@ std::string report_markdown(const Report& report) {
   }
   text += "\n";
   for (const std::string& doubt : report.doubts) {
-    text += "> Read with care: " + escape_markdown(doubt) + "\n\n";
+    text += "> Caveat: " + escape_markdown(doubt) + "\n\n";
   }
   text += titled_markdown(needs_table(report));
   for (std::size_t i = 0; i < report.studies.size(); ++i) {

@@ -28,7 +28,7 @@ struct Tried {
   void add(const std::string& name, const Need& need) {
     const double share = need.scaling.kernel_share;
     if (share > large_kernel_share)
-      add_once(kernels, fmt::format("{:.0f} % of the processor time for {}", 100 * share, name));
+      add_once(kernels, fmt::format("{:.0f} % of the CPU time with {}", 100 * share, name));
     if (!need.scaling.tried()) return;
     const double missed = std::abs(*need.scaling.tried());
     error = std::max(error, missed);
@@ -45,22 +45,23 @@ struct Tried {
   std::string kernel_text() const {
     if (kernels.empty()) return {};
     return fmt::format(
-        " The kernel, which opens, reads and closes files, takes {}; whether more cores share its "
-        "work shows on them alone, so the range allows for none.",
+        " The kernel takes {}. Kernel work may not scale to more cores, so the upper end of the "
+        "range "
+        "assumes that it does not.",
         fmt::join(kernels, ", "));
   }
 
   std::string text() const {
-    if (most == 0) return "One number of threads was measured, so this was not tried.";
+    if (most == 0) return "Only one thread count was measured, so scaling was not checked.";
     if (!careful.empty()) {
       return fmt::format(
-          "Careful: predicted from the fewest threads, the measured rates of up to {} are missed: "
-          "{}. Of these, nobody knows what more cores give.",
+          "Unreliable: from the fewest to {} threads, CPU time per image grew: {}. It may go on "
+          "growing "
+          "with more cores.",
           most, fmt::join(careful, ", "));
     }
     return fmt::format(
-        "Tried where it can be measured, the same prediction from the fewest threads misses the "
-        "measured rates of up to {} by {:.0f} % at the most.",
+        "Check: from the fewest to {} threads, CPU time per image changed by at most {:.0f} %.",
         most, 100 * error);
   }
 };
@@ -108,11 +109,12 @@ std::size_t column_of(std::vector<std::string>& heads, const std::string& head) 
 }  // namespace
 
 Table needs_table(const Report& report) {
-  Table table{.title = "Cores of this kind that would feed a device", .heads = {"format"}};
+  Table table{.title = "CPU cores needed to keep the GPU busy", .heads = {"format"}};
   Tried tried;
   std::vector<Fed> all;
   for (const Study& study : report.studies) {
-    std::vector<Need> found = needs(study);
+    std::vector<Need> found;
+    if (study.device != "cpu") found = needs(study);
     if (!found.empty()) all.push_back({&study, std::move(found)});
   }
   for (const Fed& fed : all) {
@@ -134,9 +136,9 @@ Table needs_table(const Report& report) {
   }
   for (auto& row : table.rows) row.cells.resize(table.heads.size(), not_measured);
   const std::string costs =
-      "Demand times what an image cost the most threads measured; in parentheses, what the spread "
-      "of the repeats leaves, and costs that go on growing as they did up to there, or because the "
-      "kernel serves one thread at a time. The device's own threads come beside.";
+      "Cores = images/s of the GPU × CPU time per image at the highest thread count. In "
+      "parentheses: the "
+      "range that noise and imperfect scaling leave. Add one core for the training process.";
   table.note = tried.careful.empty() ? costs + " " + tried.text() : tried.text() + " " + costs;
   table.note += tried.kernel_text();
   return table;

@@ -1,6 +1,7 @@
 #include "tools/console/json_fields.hpp"
 #include "tools/lab/measure/row_fields.h"
 #include "tools/lab/report/study/attribution.h"
+#include "tools/lab/report/study/choice.h"
 #include "tools/lab/report/study/scaling.h"
 #include "tools/lab/report/write/output.h"
 
@@ -143,22 +144,27 @@ template <class Field>
 void for_each_field(const Answer& answer, const Field& field) {
   const StudyVerdict& verdict = answer.of.verdict;
   field("sentence", sentence(answer.of.study, verdict), {"title, reason and answer in one line"});
-  field("answer", verdict.answer, {"`1 loader thread is enough; best format: lmdb × raw`"});
+  field("answer", verdict.answer, {"`1 loader thread is enough with lmdb × raw`"});
   field("reason", verdict.reason(), {"the figures behind it"});
-  field("limit", name(verdict.limit), {"what it is by the medians; see `other_limits`"});
-  std::vector<std::string> others;
-  for (const loader::Limit one : verdict.other_limits) others.emplace_back(name(one));
-  field("other_limits", others, {"limits that the noise of the rounds does not rule out"});
+  field("limit", name(verdict.limit), {"the bottleneck"});
+  field(
+      "loss_percent", verdict.loss,
+      {"of the trainer's demand, that loading costs", Unit{"%"}, Null{"not measured"}, Digits{2}});
   field("format", unless_empty(verdict.format), {"chosen format", Null{"no row is of loading"}});
-  field("threads", verdict.threads, {"chosen number"});
+  field("threads", verdict.threads, {"recommended; more than were measured where more are needed"});
+  field("measured_threads", verdict.measured_threads, {"that the rate is of"});
+  field("cores", verdict.cores ? std::optional(verdict.cores->likely) : std::nullopt,
+        {"that feed the demand from this format",
+         Null{"it is fed, waits for a disk or a server, or supply was not measured"}, Digits{2}});
+  field("contended", verdict.contended,
+        {"whether other programs had the cores, so that `cores` follows from CPU time"});
   field("images_per_second", verdict.rate,
         {"delivered there; supply where nothing was trained", Unit{"images/s"}, Digits{3}});
   field("demand", verdict.demand, {"of the trainer alone", Unit{"images/s"}, Null{"not measured"}});
   field("stall_percent", verdict.stall,
         {"of the trainer's time, without a batch", Unit{"%"}, Null{"not measured"}});
-  field("as_good", verdict.as_good, {"other formats that are as fast, within the noise"});
-  field("open_formats", verdict.open_formats,
-        {"others of which the rounds do not tell whether they are as fast"});
+  field("as_good", verdict.as_good, {"other formats that do as well"});
+  field("too_close", verdict.too_close, {"other formats that the measurements cannot rank"});
 }
 
 template <>
@@ -186,7 +192,7 @@ void for_each_field(const JudgedStudy& judged, const Field& field) {
   field("emulates", unless_empty(study.emulates),
         {"the rate of an emulated device, and its source", Null{"nothing was emulated"}});
   field("needs", needs(study),
-        {"cores of this kind by format; empty where the CPU trained or the demand is not known"});
+        {"cores of this kind by format; empty where the demand is not known"});
   field("prediction_error", prediction_error(study.curves),
         {"of all curves", Null{"nothing was predicted"}});
   field("attribution", attribute(study), {"where the time of an image goes; empty without demand"});

@@ -41,13 +41,14 @@ std::string report_text(const Report& report) {
   text += titled_text(cores);
   if (!cores.rows.empty()) text += "  " + wrapped(cores.note, 2, terminal_columns) + "\n\n";
   for (const std::string& doubt : report.doubts) {
-    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, terminal_columns));
+    text += fmt::format("caveat: {}\n", wrapped(harmless(doubt), 8, terminal_columns));
   }
+  text += "Answer (the page that --html writes explains the terms)\n";
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const std::string answer = harmless(sentence(report.studies[i], report.verdicts[i]));
-    text += wrapped(answer, 2, terminal_columns) + "\n";
+    text += "  " + wrapped(answer, 4, terminal_columns) + "\n";
   }
-  return text + "The page of --html and the text of --markdown explain the terms.\n";
+  return text;
 }
 
 }  // namespace feedrate::tools

@@ -10,6 +10,7 @@
 #include "tools/console/text.h"
 #include "tools/lab/measure/verdict_text.h"
 #include "tools/lab/report/study/attribution.h"
+#include "tools/lab/report/study/choice.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -32,13 +33,6 @@ std::string workers_head(const Study& study) {
 std::optional<double> share_of_demand(const Curve& curve, const Point* delivered) {
   if (delivered == nullptr || !curve.demand || curve.demand->rate <= 0) return std::nullopt;
   return 100 * delivered->rate / curve.demand->rate;
-}
-
-/// Of what it can take, nothing gets more than all; where it seems to by more than the noise, a demand
-/// was measured that is none.
-std::string share_cell(std::optional<double> percent, int digits) {
-  if (percent > 100 * loader::max_share_of_demand) return "over 100 %";
-  return percent_cell(percent ? std::optional(std::min(*percent, 100.0)) : percent, digits);
 }
 
 std::optional<double> spread_percent(const Point& point) {
@@ -86,9 +80,9 @@ constexpr std::array costs{
     Cost{"GPU mJ", &Point::gpu_joules, 1000},
     Cost{"upload GB/s", &Point::upload_gb_per_s},
     Cost{"request ms", &Point::request_ms},
-    Cost{"99 % within ms", &Point::request_ms_p99},
+    Cost{"request p99 ms", &Point::request_ms_p99},
     Cost{"request CPU µs", &Point::request_cpu_us},
-    Cost{"sent again", &Point::repeated, 1, true},
+    Cost{"retries", &Point::repeated, 1, true},
     Cost{"connections", &Point::connections, 1, true},
 };
 
@@ -111,36 +105,32 @@ Table points_table(const Study& study, const StudyVerdict& verdict) {
       table.rows.push_back(
           {.cells = {curve.format, std::to_string(threads), rate_cell(rate_of(supply)),
                      rate_cell(rate_of(delivered)), rate_cell(shown.predicted),
-                     share_cell(share_of_demand(curve, delivered), 1),
+                     percent_cell(share_of_demand(curve, delivered)),
                      percent_cell(stall_of(delivered)), percent_cell(spread_percent(shown))},
            .series = series_of(study, curve),
-           .chosen = verdict.is_best(curve.format) && threads == verdict.threads});
+           .chosen = verdict.is_best(curve.format) && threads == verdict.measured_threads});
     }
   }
   return without_empty_columns(std::move(table));
 }
 
 Table formats_table(const Study& study, const StudyVerdict& verdict) {
-  Table table{
-      .title = "Formats side by side",
-      .note =
-          "Each format at the fewest threads that are as fast as its best: within 3 %, or within "
-          "the "
-          "spread of its repeats, up to 10 %, unless the rounds show them to be slower. Rates are "
-          "images/s. Two repeats are shown instead of an interval. Times and energies are per "
-          "image; "
-          "CPU time is the sum over all threads. Planned is the trainer's memory as computed "
-          "before "
-          "its first step. GPU own is the memory of this process, GPU used that of all processes.",
-      .heads = {"format", workers_head(study), "images/s", "95 % interval", "of demand", "stall",
-                "best supply"}};
+  Table table{.title = "Formats side by side",
+              .note =
+                  "For each format, the smallest thread count within 3 % (or the noise, up to 10 "
+                  "%) of its best rate. "
+                  "With two repeats, both values are shown instead of an interval. Times and "
+                  "energies are per "
+                  "image. CPU µs: CPU time of all threads. Planned: the trainer's memory, computed "
+                  "before its first "
+                  "step. GPU own: this process's memory. GPU used: all processes'.",
+              .heads = {"format", workers_head(study), "images/s", "95 % interval", "of demand",
+                        "stall", "best supply"}};
   if (std::ranges::any_of(study.curves, &Curve::remote)) {
     table.note +=
-        " Of requests to a dataset's server: the time of the middle one, the time within which 99 "
-        "in "
-        "100 were answered, the CPU time of the thread that fetches, how many were sent again "
-        "after a "
-        "failure, and the most connections at once.";
+        " Requests to the dataset's server: median time, 99th percentile, CPU time of the fetching "
+        "thread, "
+        "retries, and most connections at once.";
   }
   for (const Cost& cost : costs) table.heads.emplace_back(cost.head);
   for (const Curve& curve : study.curves) {
@@ -150,7 +140,7 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
     Table::Row row{
         .cells = {curve.format, at ? std::to_string(at->threads) : not_measured,
                   rate_cell(rate_of(at)), interval_cell(at),
-                  share_cell(share_of_demand(curve, delivered), 0), percent_cell(stall_of(at)),
+                  percent_cell(share_of_demand(curve, delivered), 0), percent_cell(stall_of(at)),
                   rate_cell(rate_of(supply != at ? supply : nullptr))},
         .series = series_of(study, curve),
         .chosen = verdict.is_best(curve.format)};
@@ -164,15 +154,16 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
 }
 
 Table attribution_table(const Study& study) {
-  Table table{
-      .title = "Where the time of an image goes",
-      .note =
-          "Microseconds between two delivered images; the parts add up to the total. Compute is "
-          "training with batches in memory, without upload, the delay by copies to the device. "
-          "Waiting is split into read, decode and augment in proportion to the workers' times; it "
-          "is loading where those are unknown. Storage is what a cold cache adds. Shared cores is "
-          "time in which the trainer neither waited nor had all its cores.",
-      .heads = {"format", workers_head(study), "µs per image"}};
+  Table table{.title = "Time per image, by stage",
+              .note =
+                  "Microseconds per delivered image; the parts add up. Compute: training on "
+                  "batches in memory. Upload: "
+                  "waiting for copies to the GPU. Read, decode, augment: waiting, split by where "
+                  "the loader threads "
+                  "spent their time (\"loading\" if unknown). Storage: what a cold cache adds. "
+                  "Shared cores: slowdown "
+                  "because loader threads use the trainer's cores.",
+              .heads = {"format", workers_head(study), "µs per image"}};
   for (const AttributionPart& part : attribution_parts) table.heads.emplace_back(part.name);
   for (const AttributedPoint& bar : attribute(study)) {
     const Curve& curve = *std::ranges::find(study.curves, bar.format, &Curve::format);
@@ -188,14 +179,15 @@ Table attribution_table(const Study& study) {
 }
 
 Table answers_table(const Report& report) {
-  Table table{.title = "All answers",
-              .heads = {"study", "answer", "images/s", "of demand", "stall", "limit"}};
+  Table table{.title = "Summary",
+              .heads = {"experiment", "answer", "images/s", "of demand", "stall", "limit"}};
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const StudyVerdict& verdict = report.verdicts[i];
-    table.rows.push_back({.cells = {report.studies[i].title(), verdict.answer,
-                                    verdict.format.empty() ? not_measured : quantity(verdict.rate),
-                                    share_cell(percent_of_demand(verdict), 0),
-                                    percent_cell(verdict.stall), limit_names(verdict)}});
+    table.rows.push_back(
+        {.cells = {report.studies[i].title(), verdict.answer,
+                   verdict.format.empty() ? not_measured : quantity(verdict.rate),
+                   percent_cell(percent_of_demand(verdict), 0), percent_cell(verdict.stall),
+                   std::string(name(verdict.limit))}});
   }
   return table;
 }
@@ -204,13 +196,13 @@ std::string prediction_sentence(const Study& study) {
   const auto error = prediction_error(study.curves);
   if (!error) return {};
   if (error->predictions == 1) {
-    return fmt::format("One rate was predicted before it was measured; the error is {:.1f} %.",
+    return fmt::format("One rate was predicted before it was measured, with an error of {:.1f} %.",
                        error->median);
   }
   return fmt::format(
-      "{} rates were predicted before they were measured; the median error is {:.1f} %, the "
-      "largest "
-      "{:.1f} %.",
+      "{} rates were predicted before they were measured, with a median error of {:.1f} % "
+      "(largest: "
+      "{:.1f} %).",
       error->predictions, error->median, error->largest);
 }
 

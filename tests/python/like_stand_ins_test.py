@@ -88,10 +88,10 @@ class UnitTorchIterations(unittest.TestCase):
         self.loader = feedrate.torch.DataLoader(mnist(), "mnist", batch_size=50, shuffle=True, indices=True)
 
     def test_a_loop_within_a_loop_changes_nothing_for_it(self):
-        alone = [indices.tolist() for _, _, indices in self.loader]
-        again = feedrate.torch.DataLoader(self.loader.dataset, "mnist", batch_size=50, shuffle=True, indices=True)
-        if self.loader.state_dict()["seed"] != again.state_dict()["seed"]:
-            again.load_state_dict({**self.loader.state_dict(), "epoch": 0, "position": 0})
+        options = {"batch_size": 50, "shuffle": True, "indices": True, "seed": 7}
+        once = feedrate.torch.DataLoader(self.loader.dataset, "mnist", **options)
+        alone = [indices.tolist() for _, _, indices in once]
+        again = feedrate.torch.DataLoader(self.loader.dataset, "mnist", **options)
         outer, inner = [], []
         for number, (_, _, indices) in enumerate(again):
             outer.append(indices.tolist())

@@ -24,7 +24,7 @@ struct AnnotatedBox {
 };
 
 struct Annotation {
-  double width = 0;  // of the annotated image, in pixels: at least 1
+  double width = 0;  // of the annotated image, in pixels; some tools write 0
   double height = 0;
   std::vector<AnnotatedBox> boxes;
 };

@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Bytes xml = fenced(data, size);
   Annotation annotation;
   if (!accepts([&] { annotation = parse_annotation(as_text(xml), "place"); })) return 0;
-  require(std::isfinite(annotation.width) && annotation.width >= 1 &&
-              std::isfinite(annotation.height) && annotation.height >= 1,
+  require(std::isfinite(annotation.width) && annotation.width >= 0 &&
+              std::isfinite(annotation.height) && annotation.height >= 0,
           "an image has a size");
   for (const AnnotatedBox& box : annotation.boxes) {
     const auto relative = relative_box(annotation, box);

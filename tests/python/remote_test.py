@@ -129,7 +129,7 @@ class Remote(unittest.TestCase):
 
     def test_the_signature_names_the_settings(self):
         self.assertIn("connections", inspect.signature(feedrate.open).parameters)
-        self.assertIn("Connections to the server", feedrate.open.__doc__)
+        self.assertIn("number of connections to a server", feedrate.open.__doc__)
 
     def test_what_is_a_url_is_said_once(self):
         """A path whose first directory is named like a scheme is that directory's, in Python too."""

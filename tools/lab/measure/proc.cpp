@@ -97,9 +97,12 @@ double process_cpu_seconds() {
 
 std::optional<std::string> text_of(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) return std::nullopt;
-  return text;
+  if (!stream.is_open()) return std::nullopt;
+  try {
+    return std::string{std::istreambuf_iterator<char>(stream), {}};
+  } catch (const std::ios_base::failure&) {  // the thread that it tells of has just ended
+    return std::nullopt;
+  }
 }
 
 }  // namespace feedrate::tools

@@ -42,6 +42,13 @@ TEST(UnitProc, reads_how_long_threads_ran_and_waited_for_a_core) {
   EXPECT_EQ(core_time_of_threads(tasks.path()).value().waited, 60);
 }
 
+// Reading what /proc tells of a thread fails once that thread has ended.
+TEST(HostileProc, a_file_that_cannot_be_read_gives_nothing) {
+  const testing::TempDirectory directory;
+  EXPECT_EQ(text_of(directory.path()), std::nullopt) << "a directory opens, but read() fails";
+  EXPECT_EQ(text_of(directory / "none"), std::nullopt);
+}
+
 TEST(UnitProc, reads_what_the_host_gave_to_other_machines) {
   const auto time = machine_time("cpu  10 20 30 40 50 60 70 80 90 100\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
   EXPECT_EQ(time.value().all, 360);

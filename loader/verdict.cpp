@@ -38,10 +38,11 @@ bool is_crowded(const Figures& figures) {
   return figures.cores > 0 && threads > 0 && threads + figures.computing > figures.cores;
 }
 
-// Of the CPU time that loader and trainer take together, the loader's share: what the trainer loses where both
-// keep all cores busy.
+// Of the CPU time that loader and trainer take together, the loader's share: what a trainer loses that computes on all
+// cores. A thread that drives a device mostly waits for it.
 double shared_loss(const Figures& figures) {
-  if (figures.threads == 0 || figures.trainer_cpu <= 0) return 0;
+  const bool computes_here = figures.computing >= figures.cores;
+  if (figures.threads == 0 || figures.trainer_cpu <= 0 || !computes_here) return 0;
   return figures.loader_cpu / (figures.loader_cpu + figures.trainer_cpu);
 }
 

@@ -81,6 +81,8 @@ TEST(UnitVerdict, a_loader_that_shares_the_trainers_cores_costs_its_share_of_cpu
   figures.loader_cpu = 0.5e-3;
   EXPECT_EQ(judge(figures).limit, Limit::cores);
   EXPECT_DOUBLE_EQ(judge(figures).loss.value(), 0.2);
+  figures.computing = 1;  // it drives a device, which takes no CPU time
+  EXPECT_EQ(judge(figures).limit, Limit::trainer);
 }
 
 TEST(UnitVerdict, a_loader_slower_than_the_trainer_is_the_limit_in_its_longest_stage) {

@@ -82,6 +82,8 @@ std::string_view name(Limit limit) {
 
 bool is_fed(Limit limit) { return limit == Limit::trainer || limit == Limit::upload; }
 
+bool waits_for_data(Limit limit) { return limit == Limit::read || limit == Limit::network; }
+
 bool as_fast_as(const Rate& rate, const Rate& best) {
   return rate.value >= best.value * (1 - tolerance(rate, best));
 }

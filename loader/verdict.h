@@ -26,6 +26,8 @@ enum class Limit : std::uint8_t {
 std::string_view name(Limit limit);
 /// Whether loading is not the bottleneck.
 bool is_fed(Limit limit);
+/// Whether the loader waits for a disk or a server, so that no number of cores helps.
+bool waits_for_data(Limit limit);
 
 /// images/s, and how far its repeats lie apart.
 struct Rate {

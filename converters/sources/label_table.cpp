@@ -173,7 +173,7 @@ class TableReader {
     return two_fields(line);
   }
 
-  // By the first line.
+  // The first line decides on separator and columns.
   void find_form(std::string_view line) {
     for (const char separator : {'\t', ',', ';'}) {
       if (line.find(separator) == std::string_view::npos) continue;

@@ -1,5 +1,5 @@
 #pragma once
-// What operating systems leave behind in directories and archives. Stateless.
+// Files that operating systems leave behind in directories and archives. Stateless.
 
 #include <string_view>
 

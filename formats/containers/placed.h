@@ -1,5 +1,5 @@
 #pragma once
-// Where a sample is, in front of what is wrong with it.
+// Errors of a sample begin with its place: file, sample number, record or key.
 
 #include <cstdint>
 #include <type_traits>

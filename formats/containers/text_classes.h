@@ -36,7 +36,7 @@ class TextClasses {
   /// The label here of each class of `others`, by the number that add() gave it there.
   std::vector<std::int32_t> labels_of(const TextClasses& others) const;
   ClassNames names() const;
-  /// What a dataset says of them, as a note: "labels are text: 3 classes, numbered in the order of their names".
+  /// A note for the dataset: "labels are text: 3 classes, numbered in the order of their names".
   std::string told() const;
   std::uint32_t count() const { return static_cast<std::uint32_t>(numbers_.size()); }
 

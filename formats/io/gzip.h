@@ -18,7 +18,7 @@ std::unique_ptr<ByteStream> open_gunzip(std::unique_ptr<ByteStream> source, std:
 /// The same for one zlib stream (RFC 1950), with its Adler-32.
 std::unique_ptr<ByteStream> open_zlib(std::unique_ptr<ByteStream> source, std::string place);
 
-/// True for bytes that begin as gzip data do.
+/// Whether the bytes begin with the magic number of gzip.
 bool is_gzip(Bytes start);
 /// The same for a zlib stream of deflate's usual window: its first two bytes are a multiple of 31.
 bool is_zlib(Bytes start);

@@ -168,7 +168,7 @@ class Lister {
 
 enum class Holds : std::uint8_t { nothing, images, deeper_images, other };
 
-// Takes the names that it reads from `left`.
+// `left` is how many names may still be read; each name read lowers it by one.
 Holds content_of(const Descriptor& root, const std::string& directory, int& left) {
   Entries entries(root, directory.c_str());
   if (!entries.good()) return Holds::other;

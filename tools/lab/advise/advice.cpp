@@ -48,7 +48,7 @@ std::string answer(const Advice& advice) {
   for (const Alternative& one : advice.alternatives) {
     if (one.fits) needed.push_back({cores_at(one.variant, demand), one.variant.name});
   }
-  const bool waits = now.verdict.limit == Limit::read || now.verdict.limit == Limit::network;
+  const bool waits = waits_for_data(now.verdict.limit);
   return unfed_text(now.delivered / demand, whom(advice),
                     waits ? std::vector<NeededCores>{} : needed);
 }

@@ -106,7 +106,7 @@ std::string emulated_text(const LoadReport& report) {
     return fmt::format("{}: {} take {}.", enough_threads_text(report.threads), whom,
                        cores_taken_text(cores));
   }
-  const bool waits = verdict.limit == Limit::read || verdict.limit == Limit::network;
+  const bool waits = waits_for_data(verdict.limit);
   return unfed_text(figures.delivered->value / verdict.demand->value, whom,
                     waits ? std::vector<NeededCores>{} : std::vector<NeededCores>{{cores, ""}}) +
          " " + finding_text(verdict);

@@ -29,8 +29,9 @@ struct NeededCores {
   double cores = 0;
   std::string from;  // "recordio × jpeg"; "" where there is one way only
 };
-/// "This machine reaches 43 % of an emulated h100. Feeding it takes about 5 cores with recordio × jpeg, 2 with
-/// recordio × packed." `reached`: of `whom`, as a share.
+/// The share that this machine reaches of what a trainer wants, and the cores that would feed the trainer: "This
+/// machine reaches 43 % of an emulated h100. Feeding it takes about 5 cores with recordio × jpeg, 2 with recordio ×
+/// packed." `whom`: the trainer.
 std::string unfed_text(double reached, std::string_view whom, std::vector<NeededCores> needed);
 
 /// "about 2.6 cores", "less than 0.1 cores"
@@ -40,7 +41,7 @@ std::string cores_taken_text(double cores);
 std::string loader_threads(unsigned threads, std::string_view worker = loader::loader_thread);
 /// "2.4 times", "37 times"
 std::string times(double factor);
-/// "0.6 %", "43 %", "less than 0.1 %"
+/// A share as a percentage: "0.6 %", "43 %", "less than 0.1 %"
 std::string share_text(double share);
 
 }  // namespace feedrate::tools

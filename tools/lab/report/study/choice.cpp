@@ -108,7 +108,7 @@ Choice choice_of(const Study& study, const Curve& curve) {
 void add_needs(const Study& study, std::vector<Choice>& choices) {
   for (const Need& need : needs(study)) {
     for (Choice& choice : choices) {
-      const bool waits = choice.found.limit == Limit::read || choice.found.limit == Limit::network;
+      const bool waits = loader::waits_for_data(choice.found.limit);
       if (choice.curve == need.curve && !waits) choice.need = need;
     }
   }

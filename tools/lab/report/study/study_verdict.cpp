@@ -146,6 +146,17 @@ std::string contended_text(const Curve& curve) {
          ". The number of cores therefore follows from CPU time per image.";
 }
 
+/// Formats beside the chosen one that do as well, or that cannot be ranked.
+void rank_others(const std::vector<Choice>& all, const Choice& best, StudyVerdict& verdict) {
+  const Compared among = compared(points_of(all));
+  for (const Choice& one : all) {
+    if (one.curve == best.curve) continue;
+    const Order found = order(best, one, among);
+    if (found == Order::equal) verdict.as_good.push_back(one.curve->format);
+    if (found == Order::open) verdict.too_close.push_back(one.curve->format);
+  }
+}
+
 /// "Decoding is the limit: 62 % of loading time." The trainer's speed is told elsewhere.
 std::string stage_text(const loader::Verdict& found) {
   const loader::Figures& figures = found.figures;
@@ -160,13 +171,7 @@ std::string stage_text(const loader::Verdict& found) {
 /// Loading costs more than it may with every format.
 void tell_unfed(const Study& study, const std::vector<Choice>& all, StudyVerdict& verdict,
                 const Choice& best) {
-  const Compared among = compared(points_of(all));
-  for (const Choice& one : all) {
-    if (one.curve == best.curve) continue;
-    const Order found = order(best, one, among);
-    if (found == Order::equal) verdict.as_good.push_back(one.curve->format);
-    if (found == Order::open) verdict.too_close.push_back(one.curve->format);
-  }
+  rank_others(all, best, verdict);
   const std::string_view worker = worker_of(study, *best.curve);
   const loader::Figures& figures = best.found.figures;
   const double reached = best.found.demand ? verdict.rate / best.found.demand->value : 0;
@@ -227,13 +232,7 @@ StudyVerdict judge_supply(const Study& study) {
   const Choice best = best_of(all);
   verdict = verdict_at(best);
   verdict.undecided = best.point->repeats.size() < min_rounds;
-  const Compared among = compared(points_of(all));
-  for (const Choice& one : all) {
-    if (one.curve == best.curve) continue;
-    const Order found = order(best, one, among);
-    if (found == Order::equal) verdict.as_good.push_back(one.curve->format);
-    if (found == Order::open) verdict.too_close.push_back(one.curve->format);
-  }
+  rank_others(all, best, verdict);
   verdict.answer = fmt::format(
       "{} with {} {} {} images/s",
       capitalized(loader_threads(verdict.threads, worker_of(study, *best.curve))), verdict.format,

@@ -115,7 +115,8 @@ std::string question(const Study& study) {
 /// The terms that the question has.
 std::string explained(const Study& study) {
   const auto meaning = [](std::string_view term) {
-    return std::ranges::find(glossary(), term, &Fields::value_type::first)->second;
+    return fmt::format("{}: {}", term,
+                       std::ranges::find(glossary(), term, &Fields::value_type::first)->second);
   };
   return study.is_of_script() ? meaning("Worker")
                               : meaning("Loader thread") + " " + meaning("Format × codec");
